@@ -7,6 +7,7 @@
 #ifndef MRMA_TRACE_JOB_H
 #define MRMA_TRACE_JOB_H
 
+#include "clock_fit.h"
 #include "spool_read.h"
 #include "table.h"
 
@@ -18,12 +19,6 @@ struct job_window {
     uint32_t nranks;
     uint32_t *world;  /* rank in MPI_COMM_WORLD for each rank of the window */
     uint32_t created; /* by how many processes, as far as their files are there */
-};
-
-struct clock_point {
-    uint64_t time;
-    int64_t offset; /* to add to the machine's clock for that of the machine of rank 0 */
-    uint64_t error; /* half the round trip in which it was measured */
 };
 
 struct machine {

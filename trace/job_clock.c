@@ -2,12 +2,13 @@
 /*
  * job_clock.c - the clocks of several machines, see job.h.
  *
- * Each machine's offsets to the machine of rank 0 come from TRACE_CLOCK records. A machine without
- * any is placed by the time of day of its processes. What error remains is seen at the collective
- * calls: no process leaves the creation, a fence (but one that begins no epoch's end,
- * MPI_MODE_NOPRECEDE) or the end of a window before all have entered it. From all of these, and
- * from all pairs of machines, come lower bounds for the differences of two machines' clocks; where
- * the measured offsets break one, the later machine is shifted by the least constant that keeps it.
+ * Each machine's offsets to the machine of rank 0 come from TRACE_CLOCK records, and count by the
+ * round trips in which they were measured (clock_fit.h). A machine without any is placed by the
+ * time of day of its processes. What error remains is seen at the collective calls: no process
+ * leaves the creation, a fence (but one that begins no epoch's end, MPI_MODE_NOPRECEDE) or the end
+ * of a window before all have entered it. From all of these, and from all pairs of machines, come
+ * lower bounds for the differences of two machines' clocks; where the measured offsets break one,
+ * the later machine is shifted by the least constant that keeps it.
  */
 #include "job.h"
 
@@ -36,7 +37,7 @@ static int by_time(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* At each time one offset, that of the smallest round trip, and two points at the least. */
+/* At each time one offset, that of the smallest round trip. */
 static void order_points(struct machine *machine)
 {
     size_t n = 0;
@@ -52,7 +53,26 @@ static void order_points(struct machine *machine)
             machine->point[n++] = *point;
     }
     machine->n = n;
-    if (n != 1)
+}
+
+/* What the measured offsets say together; what contradicts them is left out, and that is noted. */
+static void fit_points(struct job *job, struct machine *machine)
+{
+    struct clock_left_out out;
+    size_t n = machine->n;
+
+    machine->n = clock_fit(machine->point, n, &out);
+    if (out.n)
+        notes_add(&job->notes,
+                  "%s: %zu of %zu measurements of its clock were left out: they contradict the "
+                  "others, by up to %.3f us",
+                  machine->hostname, out.n, n, (double)out.worst / 1000.0);
+}
+
+/* Offsets are applied between two points. */
+static void need_two(struct machine *machine)
+{
+    if (machine->n != 1)
         return;
     machine->point = grow(machine->point, 1, &machine->cap, sizeof *machine->point);
     machine->point[1] = machine->point[0];
@@ -235,6 +255,9 @@ void job_clocks(struct job *job)
             machine->n = 0;
         else if (machine->n == 0)
             place_by_time_of_day(job, machine);
+        else
+            fit_points(job, machine);
+        need_two(machine);
     }
     if (job->nmachines > 1)
         keep_order(job);

@@ -21,6 +21,10 @@ struct node_id {
  * be kept. */
 struct node_id node_self(void);
 
+/* node_clock returns the identity of this process's CLOCK_MONOTONIC: the same in all processes
+ * under one boot of a kernel and in one time namespace. It reads files, so it is to be kept. */
+uint64_t node_clock(void);
+
 /* node_same returns whether two processes with these identities are on one node. */
 static inline bool node_same(const struct node_id *a, const struct node_id *b)
 {

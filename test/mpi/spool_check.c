@@ -174,11 +174,8 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
     case TRACE_SERVED:
         p->served += r->arg;
         break;
-    case TRACE_CLOCK: /* all processes of a test share the clock: half a round trip is the error */
+    case TRACE_CLOCK:
         p->clocks++;
-        if ((r->bytes < -r->bytes ? r->bytes : -r->bytes) > r->id)
-            bad(th, at, "the clock is off by %lld ns, the round trip is 2 * %llu ns",
-                (long long)r->bytes, (unsigned long long)r->id);
         break;
     case TRACE_LOCK:
         lock(p, &p->win[r->win], r);
@@ -279,9 +276,10 @@ static void check_process(unsigned rank)
                (unsigned long long)p->last_done);
         nbad++;
     }
-    const bool elsewhere = p->machine != processes[0]->machine;
-    if (elsewhere && rank == 1 ? p->clocks < 2 : !elsewhere && p->clocks) {
-        printf("spool_check: rank %u has compared its clock %u times\n", rank, p->clocks);
+    /* All processes of a test share the clock, on pretended nodes too. */
+    if (p->machine != processes[0]->machine || p->clocks) {
+        printf("spool_check: rank %u has not rank 0's clock, or has compared it, %u times\n", rank,
+               p->clocks);
         nbad++;
     }
     if (p->granted < p->must || p->granted > p->may || p->locks > p->released) {

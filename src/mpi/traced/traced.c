@@ -30,15 +30,6 @@
 static MPI_Comm job; /* a copy of MPI_COMM_WORLD */
 static struct log messages;
 
-/* Processes that share a clock: those of one kernel, as far as none are pretended to be elsewhere.
- */
-static uint64_t machine_of(const struct conf *conf, int rank)
-{
-    const uint64_t kernel = node_self().word[0];
-
-    return conf->ranks_per_node > 0 ? kernel + (uint64_t)(rank / conf->ranks_per_node) : kernel;
-}
-
 /* Windows of sessions that were there before MPI_Init would be in a trace in part. */
 static bool have_windows(void)
 {
@@ -65,7 +56,7 @@ static void open_trace(const struct conf *conf)
     version[strcspn(version, "\n")] = '\0';
     spec.rank = (uint32_t)rank;
     spec.nproc = (uint32_t)nproc;
-    spec.machine = machine_of(conf, rank);
+    spec.machine = node_clock(); /* pretended nodes share it */
     job_meet(JOB_TRACE, &messages, &job);
     if (job == MPI_COMM_NULL)
         return;
