@@ -112,13 +112,14 @@ static char *archive_in(const char *dir)
     return NULL;
 }
 
-static bool write_page(const struct analysis *analysis, const char *anchor, const char *path)
+static bool write_page(const struct analysis *analysis, const struct causes *causes,
+                       const char *anchor, const char *path)
 {
     FILE *out = fopen(path, "w");
     bool good = out != NULL;
 
     if (out) {
-        report_html(analysis, anchor, out);
+        report_html(analysis, causes, anchor, out);
         good = !ferror(out);
         good = fclose(out) == 0 && good;
     }
@@ -131,19 +132,22 @@ static int report(const struct wanted *options, const char *anchor, const char *
 {
     struct trace trace;
     struct analysis analysis;
+    struct causes causes;
 
     if (!trace_read(&trace, anchor, way_out))
         return 1;
     bool good = !trace.damaged;
     analyse(&analysis, &trace, options->model);
+    causes_find(&causes, &analysis);
     if (options->json)
-        report_json(&analysis, stdout);
+        report_json(&analysis, &causes, stdout);
     else {
         printf("%s\n", anchor);
-        report_text(&analysis, stdout);
+        report_text(&analysis, &causes, stdout);
     }
     if (options->html)
-        good = write_page(&analysis, anchor, options->html) && good;
+        good = write_page(&analysis, &causes, anchor, options->html) && good;
+    causes_free(&causes);
     analysis_free(&analysis);
     trace_free(&trace);
     if (fflush(stdout) == 0 && !ferror(stdout))

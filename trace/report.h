@@ -7,15 +7,16 @@
 
 #include <stdio.h>
 
-#include "analysis.h"
+#include "causes.h"
 
-void report_text(const struct analysis *analysis, FILE *out);
+void report_text(const struct analysis *analysis, const struct causes *causes, FILE *out);
 
 /* One object; all times in nanoseconds. */
-void report_json(const struct analysis *analysis, FILE *out);
+void report_json(const struct analysis *analysis, const struct causes *causes, FILE *out);
 
 /* The page, a whole HTML document. */
-void report_html(const struct analysis *analysis, const char *title, FILE *out);
+void report_html(const struct analysis *analysis, const struct causes *causes, const char *title,
+                 FILE *out);
 
 /* Names for output. */
 const char *report_window(const struct trace *trace, uint32_t win);

@@ -20,6 +20,7 @@ enum {
     DOINGS_MAX = 60000,
     OPS_MAX = 60000,
     INSTANCES_MAX = 40000,
+    CAUSES_MAX = 200,
     BINS = 1500
 };
 
@@ -286,6 +287,24 @@ static void write_pattern(const struct analysis *analysis, unsigned i, FILE *out
             have && worst->cause != NONE ? (int64_t)worst->cause : -1);
 }
 
+static void write_causes(const struct causes *causes, FILE *out)
+{
+    fprintf(out, ",\n\"waiting\": %" PRIu64 ",\n\"all_causes\": %zu,\n\"causes\": [",
+            causes->waiting, causes->n);
+    for (size_t i = 0; i < causes->n && i < CAUSES_MAX; i++) {
+        const struct cause *cause = &causes->cause[i];
+        char *what = timeline_kind_text(&causes->line, cause->kind);
+
+        fprintf(out, "%s\n[%u, ", i ? "," : "", cause->rank);
+        json_text(out, what);
+        fprintf(out, ", %.0f, %.0f, %.0f, %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]",
+                cause_cost(cause), cause->direct, cause->passed_on, cause->number, cause->begin,
+                cause->end - cause->begin);
+        free(what);
+    }
+    fputc(']', out);
+}
+
 static void write_names(const struct analysis *analysis, FILE *out)
 {
     const struct trace *trace = analysis->trace;
@@ -309,7 +328,8 @@ static void write_names(const struct analysis *analysis, FILE *out)
     fputc(']', out);
 }
 
-static void write_data(const struct analysis *analysis, const char *title, FILE *out)
+static void write_data(const struct analysis *analysis, const struct causes *causes,
+                       const char *title, FILE *out)
 {
     const struct trace *trace = analysis->trace;
     uint64_t rma = 0;
@@ -327,6 +347,7 @@ static void write_data(const struct analysis *analysis, const char *title, FILE 
             report_percent(rma, analysis->run_ns), trace->nops);
     write_names(analysis, out);
     write_tables(analysis, out);
+    write_causes(causes, out);
     write_calls(trace, out);
     write_doings(trace, out);
     write_ops(analysis, out);
@@ -335,12 +356,13 @@ static void write_data(const struct analysis *analysis, const char *title, FILE 
     fputs("}", out);
 }
 
-void report_html(const struct analysis *analysis, const char *title, FILE *out)
+void report_html(const struct analysis *analysis, const struct causes *causes, const char *title,
+                 FILE *out)
 {
     static const char mark[] = "@DATA@";
     const char *at = strstr(page, mark);
 
     fwrite(page, 1, (size_t)(at - page), out);
-    write_data(analysis, title, out);
+    write_data(analysis, causes, title, out);
     fputs(at + sizeof mark - 1, out);
 }

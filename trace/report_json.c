@@ -5,6 +5,7 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "../tools/json.h"
 
@@ -175,6 +176,42 @@ static void json_matrix(const struct analysis *analysis, FILE *out)
     fputs("]", out);
 }
 
+static void json_cause(const struct causes *causes, size_t i, FILE *out)
+{
+    const struct cause *cause = &causes->cause[i];
+    char *what = timeline_kind_text(&causes->line, cause->kind);
+
+    fprintf(out, "%s\n    {\"rank\": %u, \"what\": ", i ? "," : "", cause->rank);
+    json_text(out, what);
+    fprintf(out, ", \"cost\": %.0f, \"direct\": %.0f, \"passed_on\": %.0f, ", cause_cost(cause),
+            cause->direct, cause->passed_on);
+    number(out, "number", cause->number);
+    fputs(", \"worst\": {", out);
+    number(out, "begin", cause->begin);
+    fputs(", ", out);
+    number(out, "end", cause->end);
+    fprintf(out, ", \"cost\": %.0f}}", cause->worst);
+    free(what);
+}
+
+static void json_causes(const struct analysis *analysis, const struct causes *causes, FILE *out)
+{
+    fputs(",\n  \"waiting\": {", out);
+    number(out, "total", causes->waiting);
+    fprintf(out, ", \"unknown\": %.0f},\n  \"causes\": [", causes->unknown);
+    for (size_t i = 0; i < causes->n; i++)
+        json_cause(causes, i, out);
+    fputs("],\n  \"by_rank\": [", out);
+    for (uint32_t r = 0; r < analysis->trace->nranks; r++) {
+        fputs(r ? ",\n    {" : "\n    {", out);
+        number(out, "computes", causes->rank[r].computes);
+        fputs(", ", out);
+        number(out, "waits", causes->rank[r].waits);
+        fprintf(out, ", \"costs\": %.0f}", causes->rank[r].costs);
+    }
+    fputs("]", out);
+}
+
 static void json_notes(const struct trace *trace, FILE *out)
 {
     fputs(",\n  \"description\": ", out);
@@ -187,7 +224,7 @@ static void json_notes(const struct trace *trace, FILE *out)
     fputs("]", out);
 }
 
-void report_json(const struct analysis *analysis, FILE *out)
+void report_json(const struct analysis *analysis, const struct causes *causes, FILE *out)
 {
     const struct trace *trace = analysis->trace;
 
@@ -206,6 +243,7 @@ void report_json(const struct analysis *analysis, FILE *out)
     json_named(out, "paths", path_name, analysis->by_path, PATHS);
     json_windows(analysis, out);
     json_matrix(analysis, out);
+    json_causes(analysis, causes, out);
     fputs(",\n  \"patterns\": {", out);
     for (unsigned i = 0; i < PATTERNS; i++)
         json_pattern(analysis, i, out);

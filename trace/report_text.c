@@ -8,7 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MATRIX_RANKS = 12, PAIRS_SHOWN = 20, WINDOWS_SHOWN = 20, WIDTH = 96 };
+enum {
+    MATRIX_RANKS = 12,
+    PAIRS_SHOWN = 20,
+    WINDOWS_SHOWN = 20,
+    CAUSES_SHOWN = 8,
+    RANKS_SHOWN = 16,
+    WIDTH = 96
+};
 
 /* 1234567 -> "1.235 ms". Four buffers in turn, so that one line may have several. */
 static const char *duration(uint64_t ns)
@@ -317,9 +324,69 @@ static void patterns(const struct analysis *analysis, FILE *out)
     free(order);
 }
 
-void report_text(const struct analysis *analysis, FILE *out)
+static void one_cause(const struct causes *causes, const struct cause *cause, FILE *out)
+{
+    char *what = timeline_kind_text(&causes->line, cause->kind);
+
+    fprintf(out, "\n  rank %u, %s: %s, %.1f %% of the waiting, %" PRIu64 " time%s\n", cause->rank,
+            what, duration((uint64_t)cause_cost(cause)),
+            report_percent((uint64_t)cause_cost(cause), causes->waiting), cause->number,
+            cause->number == 1 ? "" : "s");
+    fprintf(out, "    %s of it in ranks that wait for rank %u, %s in ranks that wait for those\n",
+            duration((uint64_t)cause->direct), cause->rank, duration((uint64_t)cause->passed_on));
+    fprintf(out, "    worst: %s at %.6f s, in which it takes %s\n",
+            duration((uint64_t)cause->worst), (double)cause->begin / 1e9,
+            duration(cause->end - cause->begin));
+    free(what);
+}
+
+/* Those that make others wait longest, and how evenly all compute. */
+static void shares(const struct analysis *analysis, const struct causes *causes, FILE *out)
+{
+    const uint32_t n = analysis->trace->nranks;
+    uint64_t *costs = zalloc(n, sizeof *costs), sum = 0, most = 0;
+
+    for (uint32_t r = 0; r < n; r++) {
+        costs[r] = (uint64_t)causes->rank[r].costs;
+        sum += causes->rank[r].computes;
+        most = u64_max(most, causes->rank[r].computes);
+    }
+    size_t *order = report_order(costs, n);
+    fprintf(out, "\n  %6s %12s %12s %12s %18s\n", "rank", "computes", "in calls", "waits",
+            "makes others wait");
+    for (uint32_t i = 0; i < n && i < RANKS_SHOWN; i++) {
+        const struct share_of_rank *rank = &causes->rank[order[i]];
+
+        fprintf(out, "  %6zu %12s %12s %12s %18s\n", order[i], duration(rank->computes),
+                duration(analysis->rma_ns[order[i]]), duration(rank->waits),
+                duration(costs[order[i]]));
+    }
+    if (n > RANKS_SHOWN)
+        fprintf(out, "  ... and %u more (all of them in the JSON report)\n", n - RANKS_SHOWN);
+    if (sum > 0)
+        fprintf(out, "  the rank that computes longest takes %.2f times the mean\n",
+                (double)most * n / (double)sum);
+    free(order);
+    free(costs);
+}
+
+static void why(const struct analysis *analysis, const struct causes *causes, FILE *out)
+{
+    heading(out, "Causes of waiting");
+    fprintf(out, "  %s of waiting, of all ranks together; no cause is known of %s\n",
+            duration(causes->waiting), duration((uint64_t)causes->unknown));
+    for (size_t i = 0; i < causes->n && i < CAUSES_SHOWN; i++)
+        one_cause(causes, &causes->cause[i], out);
+    if (causes->n > CAUSES_SHOWN)
+        fprintf(out, "\n  ... and %zu smaller ones (all of them in the JSON report)\n",
+                causes->n - CAUSES_SHOWN);
+    shares(analysis, causes, out);
+}
+
+void report_text(const struct analysis *analysis, const struct causes *causes, FILE *out)
 {
     overview(analysis, out);
+    why(analysis, causes, out);
     functions(analysis, out);
     transfers(analysis, out);
     windows(analysis, out);

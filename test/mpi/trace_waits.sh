@@ -77,6 +77,12 @@ check_run() {
     bad "$*, in each of $tries runs; the last:"
 }
 
+# charged RANK TIMES: what it did cost others so often as long as it was late
+charged() {
+    ns=$(sed -n '/^ *"by_rank": \[$/,$p' "$tmp/report" | sed -n "$(($1 + 2))s/.*\"costs\": \([0-9]*\).*/\1/p")
+    judge "costs_of_rank_$1" us "${ns:+$((ns / 1000))}" $(($2 * ms * 900)) $(($2 * ms * 1100 * MT_SLOW))
+}
+
 by_packets() {
     case ${MPIRMA_PATH:-auto} in *packets) return 0 ;; esac
     return 1
@@ -91,6 +97,9 @@ with_delay() {
     as_long lock_contention 1
     as_long wait_at_create 2
     as_long wait_at_free 2
+    charged 0 3 # late with an operation, with a complete, with an unlock
+    charged 1 5 # late with a creation and a free, for which two wait, and with a post
+    charged 2 2 # late for a fence
     ! by_packets || as_long parked_packets 2 # those of the get for which the post is late, and of its complete
 }
 

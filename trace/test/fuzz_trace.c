@@ -116,14 +116,17 @@ static void report(const char *anchor, enum model model)
 {
     struct trace trace;
     struct analysis analysis;
+    struct causes causes;
     FILE *out = fopen("/dev/null", "w");
 
     FUZZ_CHECK(out != NULL);
     if (trace_read(&trace, anchor, NULL)) { /* there may be no event of RMA */
         analyse(&analysis, &trace, model);
-        report_text(&analysis, out);
-        report_json(&analysis, out);
-        report_html(&analysis, anchor, out);
+        causes_find(&causes, &analysis);
+        report_text(&analysis, &causes, out);
+        report_json(&analysis, &causes, out);
+        report_html(&analysis, &causes, anchor, out);
+        causes_free(&causes);
         analysis_free(&analysis);
         trace_free(&trace);
     }

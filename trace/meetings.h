@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * meetings.h - the collective calls on windows that no process leaves before all have entered:
+ * creation, fence, free.
+ */
+#ifndef MRMA_TRACE_MEETINGS_H
+#define MRMA_TRACE_MEETINGS_H
+
+#include "model.h"
+
+struct meeting {
+    uint64_t time; /* at which the last has entered */
+    uint32_t win, sequence;
+    uint16_t call;
+};
+
+struct meetings {
+    struct meeting *meeting; /* by time */
+    size_t n;
+    bool *member; /* [window * ranks + rank] */
+    uint32_t nranks;
+};
+
+void meetings_find(struct meetings *meetings, const struct trace *trace);
+void meetings_free(struct meetings *meetings);
+
+/* When two ranks have last met, at time or before it; 0: never, or long ago. */
+uint64_t meetings_before(const struct meetings *meetings, uint32_t a, uint32_t b, uint64_t time);
+
+#endif

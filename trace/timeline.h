@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * timeline.h - what each rank does at each time: it is in a call of RMA or outside of all, where it
+ * computes as far as the trace tells, and of calls which part it waits for another rank.
+ *
+ * A rank with several threads computes where none of them is in a call. Activities of a rank follow
+ * one another from the begin of the run to its last call; waits lie in them and do not overlap.
+ */
+#ifndef MRMA_TRACE_TIMELINE_H
+#define MRMA_TRACE_TIMELINE_H
+
+#include "analysis.h"
+
+struct activity {
+    uint64_t begin, end;
+    uint32_t call; /* of trace->call; NONE: it computes */
+    uint32_t kind;
+};
+
+/* What can be compared between ranks: computation between the same two calls, or the same call. */
+struct kind {
+    bool computes;
+    /* Of trace->call, one call for all that are the same: the one before a computation, NONE: it is
+     * the first thing in the run, and the one behind it; or the call itself, as both. */
+    uint32_t after, before;
+};
+
+struct waiting {
+    uint64_t begin, end;
+    uint64_t sum; /* ns that its rank has waited before */
+    uint32_t rank, cause;
+    uint32_t instance; /* of analysis->instance */
+};
+
+struct timeline {
+    const struct trace *trace;
+    struct activity *activity; /* by rank, then time; those of rank r from first[r] on */
+    size_t *first;
+    struct waiting *wait; /* by rank, then time; those of rank r from first_wait[r] on */
+    size_t *first_wait;
+    struct kind *kind;
+    size_t nkinds, kinds_cap;
+};
+
+/* timeline_find puts together what the wait states of the analysis say. Free it with
+ * timeline_free. */
+void timeline_find(struct timeline *line, const struct analysis *analysis);
+void timeline_free(struct timeline *line);
+
+/* How much of begin to end the rank waits. */
+uint64_t timeline_waited(const struct timeline *line, uint32_t rank, uint64_t begin, uint64_t end);
+
+/* How much of the activity lies in begin to end and is no waiting. */
+uint64_t timeline_busy(const struct timeline *line, uint32_t rank, const struct activity *activity,
+                       uint64_t begin, uint64_t end);
+
+/* The first activity of a rank that ends after time, as an index; line->first[rank + 1]: none. */
+size_t timeline_at(const struct timeline *line, uint32_t rank, uint64_t time);
+
+/* How many waits of the rank end before time: an index from line->first_wait[rank] on, behind the
+ * last of them. */
+size_t timeline_waits_before(const struct timeline *line, uint32_t rank, uint64_t time);
+
+/* "computing between MPI_Win_post and MPI_Win_wait", or "in MPI_Win_fence"; the caller frees it. */
+char *timeline_kind_text(const struct timeline *line, uint32_t kind);
+
+#endif
