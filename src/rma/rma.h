@@ -315,7 +315,8 @@ int rma_flush(struct win *win, int target, bool local);
 int rma_flush_all(struct win *win, bool local);
 
 /* rma_sync does MPI_Win_sync: it orders this process's loads and stores of the window's memory
- * before and after. It makes progress. */
+ * before and after. It makes progress, and operations of a passive epoch that nobody has flushed
+ * leave for their targets. */
 int rma_sync(struct win *win);
 
 #endif

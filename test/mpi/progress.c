@@ -214,6 +214,55 @@ static void first_contact(void)
     mt_win_free(&w);
 }
 
+/* Calls MPI_Win_sync until *cell is not 0, or for some seconds. */
+static bool comes(const struct mt_win *w, volatile int64_t *cell)
+{
+    const double end = MPI_Wtime() + 20 * BUSY * ATTEMPTS;
+
+    while (*cell == 0 && MPI_Wtime() < end) {
+        MT_OK(MPI_Win_sync(w->win));
+    }
+    return *cell != 0;
+}
+
+/* Two processes that give each other a word, which neither flushes, and wait in a loop of
+ * MPI_Win_sync for what the other gives. */
+static void unflushed(enum mt_kind kind)
+{
+    struct mt_win w;
+    const int64_t one = 1;
+    volatile int64_t *cell;
+    int done, last;
+    MPI_Request req;
+
+    mt_section("%s: nothing is flushed", mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, 16, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    cell = (volatile int64_t *)(void *)w.base;
+    last = w.size - 1;
+    MT_OK(MPI_Win_lock_all(0, w.win));
+    if (w.rank == 0) {
+        CHECK(comes(&w, cell), "the last rank's word did not come");
+    }
+    if (w.rank == 0 || w.rank == last) {
+        const int other = last - w.rank;
+
+        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, other, mt_disp(&w, other, 0), 1, MPI_INT64_T,
+                             MPI_REPLACE, w.win));
+    }
+    if (w.rank == last) {
+        CHECK(comes(&w, cell), "rank 0's word did not come");
+    }
+    MT_OK(MPI_Ibarrier(MPI_COMM_WORLD, &req)); /* rank 0's word leaves before it waits here */
+    for (done = 0; !done;) {
+        MT_OK(MPI_Win_sync(w.win));
+        MT_OK(MPI_Test(&req, &done, MPI_STATUS_IGNORE));
+    }
+    MT_OK(MPI_Win_unlock_all(w.win));
+    mt_win_free(&w);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -223,6 +272,9 @@ int main(int argc, char **argv)
         first_contact();
         MT_FOR_KINDS(kind)
         {
+            if (kind != MT_CREATE_ODD) {
+                unflushed(kind);
+            }
             for (enum idle how = 0; how < IDLES; how++) {
                 if (how == COMPUTE || kind == MT_CREATE_MALLOC || kind == MT_ALLOCATE ||
                     kind == MT_DYNAMIC) {

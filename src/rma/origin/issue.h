@@ -129,6 +129,11 @@ int issue_await_unlocked(struct win *w);
  * wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
 
+/* issue_push lets the open packets of a passive epoch leave without being flushed: each that may
+ * leave now, and for the others it asks when they may. Errors of pkt_send (open_packet.h). Does not
+ * wait. */
+int issue_push(struct win *w);
+
 /* issue_lock_end completes what was issued to t, at the target, and gives back the lock on t if it
  * was asked for by packet. With mpirma_weak_unlock it waits for local completion only. Whatever it
  * returns, the epoch has ended for the pair. Errors as issue_flush. It is unlock of the paths by

@@ -337,6 +337,19 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     return pkt_send(pt, hdr);
 }
 
+int issue_push(struct win *w)
+{
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    LIST_EACH_SAFE (node, &w->origin_side.touched) {
+        struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
+        if (!err && pt->count)
+            err = may_send(pt) ? pkt_send_open(pt, 0, true) : pkt_ask_open(pt);
+    }
+    rma_leave(w->rma);
+    return err;
+}
+
 /* Doubles, so that a packet of many small operations is copied few times; stays then. */
 static bool grow(struct pkt_target *pt, size_t need, size_t wish)
 {

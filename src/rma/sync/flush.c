@@ -64,7 +64,8 @@ int rma_flush_all(struct win *w, bool local)
  * processes that each store, synchronize and load (Dekker's pattern) rely on the order of the
  * earlier store and the later load, the one order that x86 does not keep by itself. It is not left
  * out where no store is known, since stores by the application are not seen. Who waits for a word
- * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does. */
+ * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does; and what
+ * it has issued and not flushed leaves, since the other process may wait for that (12.7.3). */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;
@@ -72,5 +73,9 @@ int rma_sync(struct win *w)
     (void)rma_progress(r);
     if (win_count_call(w))
         rma_look_around(w);
-    return MRMA_SUCCESS;
+    if (likely((!w->npackets && !w->nsent) || !epoch_is_passive(&w->epoch)))
+        return MRMA_SUCCESS;
+    const int settled = assisted_settle_all(w);
+    const int pushed = issue_push(w);
+    return settled ? settled : pushed;
 }
