@@ -17,11 +17,11 @@ if ! command -v "${MPIEXEC%% *}" >/dev/null 2>&1; then
     echo "$0: no launcher '$MPIEXEC' (set MPIEXEC)" >&2
     exit 2
 fi
+launch_always=
 case $($MPIEXEC --version 2>&1) in
 *"Open MPI"* | *OpenRTE* | *PRRTE*)
     launcher=openmpi
-    OMPI_MCA_rmaps_base_oversubscribe=1
-    export OMPI_MCA_rmaps_base_oversubscribe
+    launch_always=--oversubscribe # releases have several names for the variable
     if [ "$(id -u)" -eq 0 ]; then
         OMPI_ALLOW_RUN_AS_ROOT=1
         OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -35,6 +35,6 @@ esac
 launch() {
     launch_n=$1
     shift
-    # shellcheck disable=SC2086  # both are lists of words
-    $MPIEXEC $MPIEXEC_FLAGS -n "$launch_n" "$@"
+    # shellcheck disable=SC2086  # lists of words
+    $MPIEXEC $launch_always $MPIEXEC_FLAGS -n "$launch_n" "$@"
 }
