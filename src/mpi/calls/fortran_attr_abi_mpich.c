@@ -10,40 +10,21 @@
  * attributes of windows have two numbers each, in the order of the table below, the first asks for
  * what C gets and the second for the value.
  *
- * State: where the host's function is, found once. No locks. Neighbour: win_attr.h, which has the
- * values.
+ * No state, no locks. Neighbours: fortran_attr_mpich.h, which has the host's function; win_attr.h,
+ * which has the values.
  */
-#include <mpi.h>
+#include "mpi/calls/fortran_attr_mpich.h"
 
+#include <mpi.h>
 #include <stdbool.h>
 
-#include "base/atomic.h"
 #include "mpi/calls/win_attr.h"
-#include "mpi/host/export.h"
-#include "mpi/host/host.h"
-
-/* type: the kind of integer that the binding has room for; 0 stands for a pointer. */
-typedef int get_attr_fn(int win, int keyval, void *attribute, int *flag, int type);
-
-MRMA_PUBLIC get_attr_fn MPII_Win_get_attr;
 
 enum { FIRST_KEYVAL = 0x66000001 };
 
 static const int predefined[] = {
     MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL,
 };
-
-static get_attr_fn *host_get_attr(void)
-{
-    static _Atomic(get_attr_fn *) found;
-    get_attr_fn *fn = atomic_load_explicit(&found, memory_order_relaxed);
-
-    if (fn == NULL) {
-        *(void **)&fn = host_symbol("MPII_Win_get_attr");
-        atomic_store_explicit(&found, fn, memory_order_relaxed);
-    }
-    return fn;
-}
 
 /* As the host's function, for a window of this library and a predefined attribute; else false. */
 static bool get_own(int win, int keyval, void *attribute)
@@ -67,12 +48,9 @@ static bool get_own(int win, int keyval, void *attribute)
 
 int MPII_Win_get_attr(int win, int keyval, void *attribute, int *flag, int type)
 {
-    get_attr_fn *fn;
-
     if (get_own(win, keyval, attribute)) {
         *flag = 1;
         return MPI_SUCCESS;
     }
-    fn = host_get_attr();
-    return fn != NULL ? fn(win, keyval, attribute, flag, type) : MPI_ERR_OTHER;
+    return host_get_attr(win, keyval, attribute, flag, type);
 }
