@@ -25,6 +25,7 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
+#include "mpi/host/host_poll.h"
 #include "mpi/host/self.h"
 #include "mpi/process/environment.h"
 #include "mpi/process/state.h"
@@ -128,8 +129,13 @@ MRMA_EXPORT_MPI(T_init_thread);
 
 MRMA_PUBLIC int PMPI_Finalize(void)
 {
+    int rc;
+
     if (!hooked)
         end_job();
-    return mpi_host.Finalize();
+    host_poll_pause();
+    rc = mpi_host.Finalize();
+    host_poll_resume();
+    return rc;
 }
 MRMA_EXPORT_MPI(Finalize);
