@@ -4,10 +4,10 @@
  *
  * Programs need none of this: an unchanged MPI program that is linked with, or
  * started under, libmpi-rma uses it for all of its one-sided communication. The
- * functions here tell which version that is and how a window's data travels.
- * All may be called between MPI_Init and MPI_Finalize by any thread, are local,
- * and return MPI_SUCCESS or an MPI error class; none calls an error handler.
- * Each also exists under its PMPIRMA_ name.
+ * first two functions tell which version that is and how a window's data travels: they are local,
+ * return MPI_SUCCESS or an MPI error class, and call no error handler. The others are notified
+ * access, of which doc/notified.md says more. All may be called between MPI_Init and MPI_Finalize
+ * by any thread that may call MPI. Each also exists under its PMPIRMA_ name.
  */
 #ifndef MPI_RMA_H
 #define MPI_RMA_H
@@ -45,11 +45,100 @@ int MPIRMA_Get_version(int *major, int *minor, int *patch);
  */
 int MPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
 
+/*
+ * Notified access: a put, get or accumulate that tells its target when it is done there.
+ *
+ * A window has notifications where the info key mpirma_notifications gives their number, the same
+ * at all processes, at most MPIRMA_MAX_NOTIFICATIONS; they are numbered from 0. A window without
+ * the key has none. Each process counts the notifications that it gets, by number and source.
+ *
+ * Errors are those of the MPI call after which a function is named, and MPI_ERR_ARG (there is no
+ * notification of this number, or the count is negative). They are given to the window's error
+ * handler. MPI_ERR_WIN: win is not a window of this library, which calls no error handler.
+ */
+#define MPIRMA_MAX_NOTIFICATIONS 64
+
+/*
+ * MPIRMA_Put_notify is MPI_Put, which then raises the notification of that number at the target: the
+ * target that has seen the notification finds the data of this put in its window. The origin may
+ * use its buffer again, and relies on the data being there, when MPI says so of MPI_Put. In a
+ * passive target epoch neither origin nor target need call MPI for the notification to be raised.
+ * A put of no bytes is a notification alone; nothing is done if target is MPI_PROC_NULL.
+ */
+int MPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
+                      int target, MPI_Aint target_disp, int target_count, MPI_Datatype target_type,
+                      int number, MPI_Win win);
+
+/*
+ * MPIRMA_Get_notify is MPI_Get, which then raises the notification of that number at the target: the
+ * target that has seen the notification may change what was read. All else is as for
+ * MPIRMA_Put_notify.
+ */
+int MPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target,
+                      MPI_Aint target_disp, int target_count, MPI_Datatype target_type, int number,
+                      MPI_Win win);
+
+/*
+ * MPIRMA_Accumulate_notify is MPI_Accumulate, which then raises the notification of that number at
+ * the target: the target that has seen the notification finds all elements changed. All else is as
+ * for MPIRMA_Put_notify.
+ */
+int MPIRMA_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
+                             int target, MPI_Aint target_disp, int target_count,
+                             MPI_Datatype target_type, MPI_Op op, int number, MPI_Win win);
+
+/*
+ * The next three are for the target, and local but for the waiting. source is a rank of the window,
+ * or MPI_ANY_SOURCE. Those of a rank and those of MPI_ANY_SOURCE are counted apart: every
+ * notification counts for both, and what is taken of one is not taken of the other. Calls that
+ * return how many have come, or have waited for some, are followed by the target's loads as
+ * MPI_Win_sync would be. They may be called in any epoch and outside of all.
+ */
+
+/* MPIRMA_Notify_read sets *value to how many notifications of that number have come from source and
+ * have not been taken. It makes progress as MPI_Win_sync does. */
+int MPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value);
+
+/* MPIRMA_Notify_wait waits until at least count of these have come, and takes count of them. It
+ * serves other processes meanwhile, and sleeps after a while. MPI_ERR_OTHER, or MPIX_ERR_PROC_FAILED
+ * where the host has it: a process of the window was lost meanwhile, and none has been taken. */
+int MPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count);
+
+/* MPIRMA_Notify_reset takes all of these that have come, and sets *value, unless value is null, to
+ * how many that were. */
+int MPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value);
+
+/*
+ * MPIRMA_Notify_init makes a persistent request, inactive at first, that MPI_Start and MPI_Startall
+ * start, that is complete when count notifications of that number have come from source and have
+ * been taken, and that MPI_Request_free frees, before the window is freed. The Wait and Test
+ * families of MPI take it beside other requests; its status is that of a message of no bytes, of
+ * which source and tag mean nothing. MPI_Cancel cancels an active one, which then takes nothing,
+ * and so does MPI_Request_free. Where notifications can come no more, since a process is lost or
+ * the window was freed, the waiting call returns an error of class MPI_ERR_TRUNCATE.
+ */
+int MPIRMA_Notify_init(MPI_Win win, int source, int number, MPI_Count count, MPI_Request *request);
+
 /* PMPIRMA_Get_version is MPIRMA_Get_version by the name that profiling tools call. */
 int PMPIRMA_Get_version(int *major, int *minor, int *patch);
 
 /* PMPIRMA_Win_path is MPIRMA_Win_path by the name that profiling tools call. */
 int PMPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
+
+/* The functions of notified access by the names that profiling tools call. */
+int PMPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
+                       int target, MPI_Aint target_disp, int target_count, MPI_Datatype target_type,
+                       int number, MPI_Win win);
+int PMPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target,
+                       MPI_Aint target_disp, int target_count, MPI_Datatype target_type, int number,
+                       MPI_Win win);
+int PMPIRMA_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
+                              int target, MPI_Aint target_disp, int target_count,
+                              MPI_Datatype target_type, MPI_Op op, int number, MPI_Win win);
+int PMPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value);
+int PMPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count);
+int PMPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value);
+int PMPIRMA_Notify_init(MPI_Win win, int source, int number, MPI_Count count, MPI_Request *request);
 
 #ifdef __cplusplus
 }

@@ -118,20 +118,23 @@ struct pkt_op {
     uint32_t nseg;     /* target segments that follow, by form */
     uint32_t request;  /* origin's request for replies, by kind; PKT_OP_TYPE: the number */
     uint16_t data_len; /* bytes of data behind the target's, before padding to 8 */
-    uint16_t zero;
+    uint8_t notify;    /* 1 + the number of the notification that the target raises when it has done
+                          the record, 0: none; in the last record of an operation. A put of no
+                          bytes has one record, without segments */
+    uint8_t zero;
     uint64_t offset; /* position in the operation's packed data; PKT_OP_TYPE: extent, signed */
 };
 static_assert(sizeof(struct pkt_op) == 24, "wire size");
 static_assert(offsetof(struct pkt_op, form) == 3, "wire offset");
-static_assert(offsetof(struct pkt_op, zero) == 14, "wire offset");
+static_assert(offsetof(struct pkt_op, notify) == 14, "wire offset");
 static_assert(PKT_MAX <= UINT16_MAX, "a packet's data fits into data_len");
 
 /* The commonest operation in few bytes: the whole record in front of its data (padded to 8). */
 struct pkt_plain {
-    uint8_t kind; /* PKT_OP_PLAIN; first, as in struct pkt_op */
-    uint8_t zero;
-    uint16_t len;  /* bytes of data, not 0 */
-    uint32_t disp; /* as in struct pkt_seg, where it is so small */
+    uint8_t kind;   /* PKT_OP_PLAIN; first, as in struct pkt_op */
+    uint8_t notify; /* as in struct pkt_op */
+    uint16_t len;   /* bytes of data, not 0 */
+    uint32_t disp;  /* as in struct pkt_seg, where it is so small */
 };
 static_assert(sizeof(struct pkt_plain) == 8, "wire size");
 static_assert(offsetof(struct pkt_plain, kind) == offsetof(struct pkt_op, kind),

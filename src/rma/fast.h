@@ -57,6 +57,16 @@ MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t d
     return true;
 }
 
+/* fast_put_notify does MPIRMA_Put_notify of len contiguous bytes. False: nothing was done. */
+MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, int64_t disp,
+                                 size_t len, int number)
+{
+    if (unlikely((unsigned)number >= w->notify.n || !fast_put(w, from, target, disp, len)))
+        return false;
+    notify_raise(w, win_peek(w, target), (uint32_t)number + 1);
+    return true;
+}
+
 /* fast_get does MPI_Get of len contiguous bytes. False: nothing was done. */
 MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, size_t len)
 {

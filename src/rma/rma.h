@@ -40,9 +40,10 @@ enum { /* accumulate_ordering bits; default all */
 /* The hints in use. src/mpi/calls/win_info.c translates to and from MPI_Info. Those before
  * alloc_shm must be the same on all processes. Processes exchange it, so there is no padding. */
 struct win_hints {
-    uint64_t granularity; /* mpi_accumulate_granularity, 0: unspecified */
-    uint32_t ordering;    /* WIN_ORDER_* */
-    uint32_t which_ops;   /* bit per enum acc_op that will be used, default all */
+    uint64_t granularity;   /* mpi_accumulate_granularity, 0: unspecified */
+    uint64_t notifications; /* mpirma_notifications, at most NOTIFY_MAX (win/notify.h) */
+    uint32_t ordering;      /* WIN_ORDER_* */
+    uint32_t which_ops;     /* bit per enum acc_op that will be used, default all */
     bool no_locks;
     bool same_size, same_disp_unit;
     bool same_op; /* accumulate_ops = same_op, else same_op_no_op */
@@ -57,7 +58,7 @@ struct win_hints {
 struct win_hints win_hints_default(void);
 
 /* Hints as text. Each is known by its number, 0 to HINTS - 1. */
-enum { HINTS = 12 };
+enum { HINTS = 13 };
 
 /* hint_key returns the info key of hint i, a constant. */
 const char *hint_key(int i);
@@ -168,7 +169,8 @@ struct rma_op {
     const struct dtype *rtype;
     const void *caddr; /* compare_and_swap: compare value */
     int target;
-    int64_t disp; /* in units of the target's displacement unit */
+    uint32_t notify; /* 1 + the number of the notification that it raises, 0: none */
+    int64_t disp;    /* in units of the target's displacement unit */
     size_t tcount;
     const struct dtype *ttype;
     enum acc_op op;
@@ -184,6 +186,7 @@ static inline void rma_op_clear(struct rma_op *op)
     op->ocount = op->rcount = op->tcount = 0;
     op->otype = op->rtype = op->ttype = NULL;
     op->target = 0;
+    op->notify = 0;
     op->disp = 0;
     op->op = ACC_OP_NONE;
     op->req = NULL;
@@ -212,6 +215,36 @@ int rma_get_accumulate(struct win *win, const struct rma_op *op);
 /* rma_compare_and_swap does MPI_Compare_and_swap. oaddr, caddr and raddr have one element of ttype.
  */
 int rma_compare_and_swap(struct win *win, const struct rma_op *op);
+
+/* ---- notifications (doc/notified.md) ---- */
+
+/* A put, get or accumulate whose rma_op.notify is set raises the counters of that number at its
+ * target when its data are in place there, or, of a get, when they have been read. It is a
+ * notification alone if there is no byte to transfer. */
+enum { RMA_NOTIFY_ANY = -1 }; /* as source: those of all processes */
+
+/* rma_notify_numbers returns how many numbers of notifications win has. Any thread. */
+uint32_t rma_notify_numbers(const struct win *win);
+
+/* rma_notify_expect returns whether notifications of that number can be counted from source, a rank
+ * or RMA_NOTIFY_ANY: MRMA_SUCCESS, MRMA_ERR_ARG (no such number), MRMA_ERR_NO_MEM, or why the
+ * process of source cannot be reached. The functions below do it first, and return the same. */
+int rma_notify_expect(struct win *win, int source, int number);
+
+/* rma_notify_read sets *value to how many have come and were not taken. It makes progress. */
+int rma_notify_read(struct win *win, int source, int number, uint64_t *value);
+
+/* rma_notify_take takes count if so many have come, and says so in *taken; else it takes none. Does
+ * not wait and makes no progress. MRMA_ERR_PROC_FAILED: source, or with RMA_NOTIFY_ANY some process
+ * of the window, is lost, and so many have not come. */
+int rma_notify_take(struct win *win, int source, int number, uint64_t count, bool *taken);
+
+/* rma_notify_wait waits until count have come, and takes them. MRMA_ERR_PROC_FAILED: a process of
+ * the window was lost meanwhile, none is taken. */
+int rma_notify_wait(struct win *win, int source, int number, uint64_t count);
+
+/* rma_notify_reset takes all that have come, and sets *value to how many that were. */
+int rma_notify_reset(struct win *win, int source, int number, uint64_t *value);
 
 /* ---- requests of R-operations (12.3.5) ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * extension.c - the functions of mpi-rma.h.
+ * extension.c - the functions of mpi-rma.h that tell of the library and its windows; those of
+ * notified access are in notified.c.
  *
  * They raise no MPI error: a program asks them to find out, often before it
  * knows whether the library is there at all. No state, no locks.
@@ -13,15 +14,12 @@
 #include <string.h>
 
 #include "mpi/calls/argcheck.h"
+#include "mpi/calls/extension.h"
 #include "mpi/host/export.h"
 #include "mpi/process/win_table.h"
 #include "rma/rma.h"
 
 static_assert(sizeof MPIRMA_VERSION == sizeof PACKAGE_VERSION, "mpi-rma.h and configure.ac agree");
-
-#define EXPORT_MPIRMA(name)                         \
-    extern __typeof__(PMPIRMA_##name) MPIRMA_##name \
-        __attribute__((weak, alias("PMPIRMA_" #name), visibility("default")))
 
 MRMA_PUBLIC int PMPIRMA_Get_version(int *major, int *minor, int *patch)
 {

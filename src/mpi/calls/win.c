@@ -33,6 +33,7 @@
 #include "mpi/host/host_poll.h"
 #include "mpi/host/meet.h"
 #include "mpi/process/errhan.h"
+#include "mpi/requests/notify_request.h"
 #include "mpi/traced/traced.h"
 
 static const int flavors[] = {
@@ -284,6 +285,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     rc = mpi_host.Win_free(win);
     if (rc != MPI_SUCCESS)
         return rc;
+    notify_request_orphan(rec);
     win_table_del(rec, handle);
     traced_event(rec, (struct trace_record){.kind = TRACE_WIN_FREE});
     win_free_end(rec->win);

@@ -28,6 +28,7 @@
 #include "mpi/host/host.h"
 #include "mpi/process/errhan.h"
 #include "mpi/process/state.h"
+#include "mpi/requests/notify_request.h"
 #include "mpi/traced/traced.h"
 
 _Atomic unsigned request_npending;
@@ -141,6 +142,7 @@ void request_advance(void)
     struct list_node *node;
 
     rma_progress_requests(mpi_state.rma);
+    notify_request_advance();
     request_collect(&done);
     while ((node = list_pop_front(&done)) != NULL) {
         struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
@@ -205,6 +207,8 @@ MRMA_PUBLIC int PMPI_Request_free(MPI_Request *request)
     if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
         return plain_fail("MPI_Request_free", MRMA_ERR_REQUEST,
                           "the request belongs to an RMA operation");
+    if (request != NULL)
+        notify_request_free(*request);
     return mpi_host.Request_free(request);
 }
 MRMA_EXPORT_MPI(Request_free);
@@ -214,6 +218,8 @@ MRMA_PUBLIC int PMPI_Cancel(MPI_Request *request)
     if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
         return plain_fail("MPI_Cancel", MRMA_ERR_REQUEST,
                           "the request belongs to an RMA operation");
+    if (request != NULL)
+        notify_request_cancel(*request);
     return mpi_host.Cancel(request);
 }
 MRMA_EXPORT_MPI(Cancel);

@@ -126,6 +126,7 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->out = &t->ctl->slots[me].signals;
     t->in = &w->ctl->slots[its].signals;
     stage_attach(t, w->ctl, w->created.nslots, me, its);
+    notify_attach(w, t, me, its);
     return MRMA_SUCCESS;
 }
 
@@ -249,6 +250,8 @@ int win_route(struct win *w, struct win_plan *plan)
     if (!err)
         err = connect_control(w);
     if (!err)
+        err = notify_begin(w);
+    if (!err)
         w->lead = win_peek(w, w->memory_ranks[0])->ctl;
     sync_first_arrivals(&w->ctl->sync, w->first_number, w->nmemory);
     w->acc_way = (uint8_t)acc_atomic_way(w);
@@ -264,6 +267,7 @@ static void drop_target(struct win *w, struct rma_target *t)
     assisted_drop(t);
     pair_free(t);
     target_free_origin(t);
+    notify_detach(t);
     if (t->created.map_handle)
         env->mem_unmap(env->ctx, t->created.map_handle);
     if (t->created.ctl_handle)
@@ -291,6 +295,7 @@ void win_unroute(struct win *w)
     free(w->memory_ranks);
     w->local = NULL;
     w->memory_ranks = NULL;
+    notify_end(w);
     w->nlocal = 0;
     w->row_len = 0;
 }

@@ -55,7 +55,9 @@ static int make_control(struct win *w, uint32_t path)
     const enum stage_use use =
         path == PATH_ASSISTED && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
     const size_t slots = stage_ctl_bytes(w->rma->conf, w->created.nslots, use);
-    const size_t size = slots + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
+    const size_t counters = notify_ctl_bytes(w->hints.notifications, w->created.nslots);
+    const size_t size =
+        slots + counters + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
@@ -69,7 +71,8 @@ static int make_control(struct win *w, uint32_t path)
     sync_first_control(&ctl->sync, w->first_number);
     atomic_init(&ctl->lock, lockword_free(w->first_number));
     w->ctl = ctl;
-    atomic_init(&w->ctl->regions_offset, slots);
+    notify_init(ctl, slots, w->hints.notifications, w->created.nslots);
+    atomic_init(&w->ctl->regions_offset, slots + counters);
     return MRMA_SUCCESS;
 }
 

@@ -30,6 +30,7 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
     s->limit = kind == PKT_OP_GET ? SIZE_MAX : PKT_REPLY_MAX / s->unit * s->unit;
     s->data = kind != PKT_OP_GET && s->op != ACC_NO_OP;
     s->contig = ttype->contig && s->left == op->tcount * ttype->size;
+    s->notify = (uint8_t)op->notify;
     s->plain = kind == PKT_OP_PUT && otype->contig && s->contig && s->left <= UINT32_MAX &&
                pkt_is_plain(offset) && pkt_is_plain(offset + (int64_t)s->left);
     s->flat = s->data && (kind == PKT_OP_CAS ||
@@ -157,8 +158,9 @@ static void fill(struct record_source *s, char *room, size_t len, size_t data_le
 static size_t build_plain(struct record_source *s, void *room, size_t cap)
 {
     const size_t most = cap - sizeof(struct pkt_plain), len = s->left < most ? s->left : most;
-    const size_t size = record_plain(room, (const char *)s->origin + s->pos,
-                                     (uint32_t)((uint64_t)s->base + s->pos), len);
+    const size_t size =
+        record_plain(room, (const char *)s->origin + s->pos, (uint32_t)((uint64_t)s->base + s->pos),
+                     len, len == s->left ? s->notify : 0);
     s->left -= len;
     s->pos += len;
     return size;
@@ -191,5 +193,6 @@ size_t record_build(struct record_source *s, void *room, size_t cap)
         fill(s, (char *)(rec + 1) + where, total, data_len);
     s->left -= total;
     s->pos += total;
+    rec->notify = s->left ? 0 : s->notify;
     return due + sizeof *rec + where + pkt_align(data_len);
 }

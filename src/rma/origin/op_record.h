@@ -19,14 +19,15 @@
 
 struct record_source {
     enum pkt_op_kind kind;
-    uint8_t op;   /* enum acc_op */
-    uint8_t type; /* enum acc_type */
-    bool data;    /* the origin's data travels */
-    bool contig;  /* the target bytes are one piece: target_cur is not used */
-    bool plain;   /* a put of contiguous bytes, named by struct pkt_plain */
-    bool flat;    /* the origin's data are contiguous: origin_cur is not used */
-    bool typed;   /* names target bytes by the number id of ttype */
-    bool define;  /* ttype's definition goes in front of the next record */
+    uint8_t op;     /* enum acc_op */
+    uint8_t type;   /* enum acc_type */
+    uint8_t notify; /* of the last record: pkt_op.notify */
+    bool data;      /* the origin's data travels */
+    bool contig;    /* the target bytes are one piece: target_cur is not used */
+    bool plain;     /* a put of contiguous bytes, named by struct pkt_plain */
+    bool flat;      /* the origin's data are contiguous: origin_cur is not used */
+    bool typed;     /* names target bytes by the number id of ttype */
+    bool define;    /* ttype's definition goes in front of the next record */
     uint32_t id;
     uint32_t request;
     size_t unit;  /* never cut below this many bytes: an element, or 1 */
@@ -67,10 +68,13 @@ size_t record_min(const struct record_source *s);
 size_t record_build(struct record_source *s, void *room, size_t cap);
 
 /* record_plain writes the record of a put of len contiguous bytes to disp, in bytes from the window
- * base, by struct pkt_plain, into room, which has enough. Returns its size, a multiple of 8. */
-static inline size_t record_plain(void *room, const void *data, uint32_t disp, size_t len)
+ * base, by struct pkt_plain, into room, which has enough; notify as there. Returns its size, a
+ * multiple of 8. */
+static inline size_t record_plain(void *room, const void *data, uint32_t disp, size_t len,
+                                  uint8_t notify)
 {
-    const struct pkt_plain head = {.kind = PKT_OP_PLAIN, .len = (uint16_t)len, .disp = disp};
+    const struct pkt_plain head = {
+        .kind = PKT_OP_PLAIN, .notify = notify, .len = (uint16_t)len, .disp = disp};
     char *at = (char *)room + sizeof head;
     memcpy(room, &head, sizeof head);
     if (len == sizeof(uint64_t)) {
@@ -80,6 +84,15 @@ static inline size_t record_plain(void *room, const void *data, uint32_t disp, s
         memset(at + len, 0, pkt_align(len) - len);
     }
     return sizeof head + pkt_align(len);
+}
+
+/* record_notify writes the record of a put of no bytes with that notification into room, which has
+ * sizeof(struct pkt_op) bytes. Returns its size. */
+static inline size_t record_notify(void *room, uint8_t notify)
+{
+    const struct pkt_op head = {.kind = PKT_OP_PUT, .notify = notify};
+    memcpy(room, &head, sizeof head);
+    return sizeof head;
 }
 
 #endif

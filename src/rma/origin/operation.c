@@ -187,12 +187,15 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
     src->define = type_due(pt, src); /* nothing overtakes the stream: its packets may name it */
     name_type(pt, src);
     const size_t bytes = src->left -= tail;
+    const uint8_t notify = src->notify;
+    src->notify = tail ? 0 : notify; /* behind the last byte */
     err = start_stream(pt, src, op);
     if (err)
         return err;
     count_phase(pt, bytes);
     src->pos += bytes;
     src->left = tail;
+    src->notify = notify;
     return append_records(pt, src);
 }
 
@@ -272,18 +275,46 @@ static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const 
     return err;
 }
 
+/* A put of no bytes, for its notification. */
+static int append_notification(struct pkt_target *pt, const struct rma_op *op)
+{
+    const size_t need = sizeof(struct pkt_op);
+    const int err = pt->room - pt->used < need ? pkt_make_room(pt, need, need) : MRMA_SUCCESS;
+    if (err)
+        return err;
+    pt->used += (uint32_t)record_notify(pt->buf + pt->used, (uint8_t)op->notify);
+    pt->count++;
+    return MRMA_SUCCESS;
+}
+
+/* A notification leaves at once: the target waits for it, and this process may synchronize late. In
+ * an active target epoch that the target has not begun it leaves with the end of the epoch, if as
+ * many packets are early as may be. */
+static int send_notification(struct pkt_target *pt)
+{
+    struct win *w = pt->win;
+    win_count_notified(w);
+    early_note(pt);
+    if (!pt->count ||
+        (!epoch_is_passive(&w->epoch) && !pkt_epoch_is_open(pt) && !pkt_may_send_early(pt, 1)))
+        return MRMA_SUCCESS;
+    return pkt_send_open(pt, 0, true);
+}
+
 /* A request's operation leaves at once: nobody may ever synchronize. */
-static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op)
+static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
 {
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
     pkt_target_touch(pt);
     int err = pkt_await_unlocked(pt);
     if (!err)
-        err = append_or_stream(pt, kind, op, offset);
+        err = len ? append_or_stream(pt, kind, op, offset) : append_notification(pt, op);
     if (err == MRMA_AGAIN) /* not of a request */
         return err;
     if (!pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
         pt->written++;
+    if (unlikely(op->notify))
+        return err ? err : send_notification(pt);
     if (likely(!op->req))
         return err;
     if (!err && pt->count)
@@ -303,10 +334,11 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
 static inline bool append_plain(struct pkt_target *pt, const struct rma_op *op, int64_t offset,
                                 size_t len)
 {
-    if (!op->otype->contig || !op->ttype->contig || op->req || !pkt_is_plain(offset) ||
-        len > SMALL_OP || pt->room - pt->used < sizeof(struct pkt_plain) + pkt_align(len))
+    if (!op->otype->contig || !op->ttype->contig || op->req || op->notify ||
+        !pkt_is_plain(offset) || len > SMALL_OP ||
+        pt->room - pt->used < sizeof(struct pkt_plain) + pkt_align(len))
         return false;
-    pt->used += (uint32_t)record_plain(pt->buf + pt->used, op->oaddr, (uint32_t)offset, len);
+    pt->used += (uint32_t)record_plain(pt->buf + pt->used, op->oaddr, (uint32_t)offset, len, 0);
     pt->count++;
     pt->written++;
     count_phase(pt, len);
@@ -324,7 +356,7 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       append_plain(pt, op, offset, len);
     if (!done) {
         pt = pkt_target_get(w, t);
-        err = pt ? issue(pt, kind, op) : MRMA_ERR_NO_MEM;
+        err = pt ? issue(pt, kind, op, len) : MRMA_ERR_NO_MEM;
     }
     rma_leave(w->rma);
     return err;

@@ -330,6 +330,17 @@ static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
     return err;
 }
 
+/* The notification of an operation that the channel does goes by packet behind it: at once, where
+ * the channel keeps that order, else when the operation is done. */
+static int notify_behind(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    struct rma_op only = *op;
+    only.oaddr = NULL;
+    only.tcount = 0;
+    const int err = rdma_await(w, t->pkt, false);
+    return err ? err : issue_operate(w, t, PKT_OP_PUT, &only, 0, 0);
+}
+
 int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                int64_t offset, size_t len)
 {
@@ -340,6 +351,8 @@ int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const
         const struct transfer x = transfer_of(kind, op, offset, len);
         err = issue(w, t, &x, &th);
     }
+    if (!err && op->notify)
+        return notify_behind(w, t, op);
     /* The channel cannot reach this process's own memory, maybe: packets can. */
     return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
 }

@@ -271,12 +271,14 @@ static int look_now_and_then(struct win *w, struct rma_target *t)
     return err;
 }
 
-static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                            const struct rma_op *op, int64_t offset, size_t len)
+/* *by_packet: the target does it, and raises its notification. */
+static int operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                   const struct rma_op *op, int64_t offset, size_t len, bool *by_packet)
 {
     const uint64_t vaddr = t->vaddr + (uint64_t)offset;
     const struct assisted_facts facts = look_at(w, t, kind, op, len);
     const enum assisted_way way = assisted_choose(&facts, w->rma->conf);
+    *by_packet = way == ASSISTED_PACKET;
     if (way == ASSISTED_QUEUE)
         return gather(w, t, kind, op, vaddr, len);
     if (way == ASSISTED_AT_ONCE && assisted_may_queue(&facts, w->rma->conf))
@@ -291,6 +293,29 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
         return err;
     err = assisted_by_kernel(t->peer, w->rma->log, kind, vaddr, op);
     return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
+}
+
+/* The operation, and its notification: by the target, if that does the operation, else behind what
+ * the kernel has copied. What was gathered before is copied with it. */
+static int notified(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, int64_t offset, size_t len)
+{
+    bool by_packet = false;
+    int err = len ? operate(w, t, kind, op, offset, len, &by_packet) : MRMA_SUCCESS;
+    if (err || by_packet)
+        return err;
+    err = assisted_settle(w, t);
+    if (!err)
+        notify_raise(w, t, op->notify);
+    return err;
+}
+
+static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                            const struct rma_op *op, int64_t offset, size_t len)
+{
+    bool by_packet;
+    return likely(!op->notify) ? operate(w, t, kind, op, offset, len, &by_packet)
+                               : notified(w, t, kind, op, offset, len);
 }
 
 static int assisted_flush(struct win *w, struct rma_target *t, bool local)

@@ -33,7 +33,7 @@ static void record(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 static bool try_stage(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       const struct rma_op *op, size_t len)
 {
-    if (kind != PKT_OP_PUT || !stage_put(w, t, op))
+    if (kind != PKT_OP_PUT || op->notify || !stage_put(w, t, op))
         return false;
     record(w, t, kind, op, len);
     return true;

@@ -95,9 +95,25 @@ int mapped_operate_at(struct win *w, struct rma_target *t, char *base, enum pkt_
     }
 }
 
+/* The operation, and behind it its notification. */
+static int notified(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, int64_t offset, size_t len)
+{
+    int err = MRMA_SUCCESS;
+    if (len && w->dynamic && t->attaches)
+        err = attached_operate(w, t, kind, op, offset, len);
+    else if (len)
+        err = mapped_operate_at(w, t, t->base, kind, op, offset, len);
+    if (!err)
+        notify_raise(w, t, op->notify);
+    return err;
+}
+
 static int mapped_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, int64_t offset, size_t len)
 {
+    if (unlikely(op->notify))
+        return notified(w, t, kind, op, offset, len);
     if (unlikely(w->dynamic && t->attaches))
         return attached_operate(w, t, kind, op, offset, len);
     return mapped_operate_at(w, t, t->base, kind, op, offset, len);

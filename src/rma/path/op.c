@@ -93,11 +93,23 @@ static inline int check_copy(struct win *w, struct rma_target *t, const struct r
     return likely(!err) ? find_place(w, t, op, at) : err;
 }
 
+/* Without a byte there is no operation, but its notification. */
+static __attribute__((noinline)) int notify_only(struct win *w, struct rma_target *t,
+                                                 const struct rma_op *op, struct place at)
+{
+    struct rma_op only = *op;
+    only.oaddr = NULL;
+    only.ocount = only.tcount = 0;
+    only.disp = 0;
+    only.otype = only.ttype;
+    return at.ops->operate(w, t, PKT_OP_PUT, &only, 0, 0);
+}
+
 static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, struct place at)
 {
-    if (!at.len)
-        return MRMA_SUCCESS;
+    if (unlikely(!at.len))
+        return op->notify ? notify_only(w, t, op, at) : MRMA_SUCCESS;
     win_count(w, t->path, at.len);
     return at.ops->operate(w, t, kind, op, at.offset, at.len);
 }

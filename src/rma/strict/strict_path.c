@@ -16,11 +16,13 @@ static const struct path_ops *below(const struct win *w, const struct rma_target
 static int strict_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, int64_t offset, size_t len)
 {
-    const int err = strict_op(w, t,
-                              kind == PKT_OP_PUT   ? STRICT_PUT
-                              : kind == PKT_OP_GET ? STRICT_GET
-                                                   : STRICT_ACC,
-                              op, offset);
+    /* A notification alone touches no byte. */
+    const int err = !len ? MRMA_SUCCESS
+                         : strict_op(w, t,
+                                     kind == PKT_OP_PUT   ? STRICT_PUT
+                                     : kind == PKT_OP_GET ? STRICT_GET
+                                                          : STRICT_ACC,
+                                     op, offset);
     return err ? err : below(w, t)->operate(w, t, kind, op, offset, len);
 }
 

@@ -112,13 +112,16 @@ static int check_typed(struct win *w, const struct pkt_origin *po, struct target
                                                                           : MRMA_ERR_RMA_RANGE;
 }
 
-/* Does the record's data length fit its kind? */
-static int check_kind(const struct target_record *rec)
+/* Does the record's data length fit its kind, and does the window have so many numbers of
+ * notifications? */
+static int check_kind(const struct target_record *rec, uint32_t numbers)
 {
     const struct pkt_op *op = &rec->op;
     const bool acc = op->kind == PKT_OP_ACC || op->kind == PKT_OP_GET_ACC;
     if (op->zero)
         return MRMA_ERR_INTERN;
+    if (op->notify > numbers)
+        return MRMA_ERR_ARG;
     switch (op->kind) {
     case PKT_OP_PUT:
         return op->data_len == rec->total ? MRMA_SUCCESS : MRMA_ERR_COUNT;
@@ -142,16 +145,17 @@ static int check_kind(const struct target_record *rec)
 int target_record_check(struct win *w, const struct pkt_origin *po, struct target_record *rec)
 {
     int err = rec->typed ? check_typed(w, po, rec) : check_segments(w, rec);
-    return err ? err : check_kind(rec);
+    return err ? err : check_kind(rec, w->notify.n);
 }
 
 static bool parse_plain(const char **at, const char *end, struct target_record *rec)
 {
     struct pkt_plain plain;
     copy_once(&plain, *at, sizeof plain);
-    if (plain.zero || !plain.len || pkt_align(plain.len) > (size_t)(end - *at) - sizeof plain)
+    if (!plain.len || pkt_align(plain.len) > (size_t)(end - *at) - sizeof plain)
         return false;
-    rec->op = (struct pkt_op){.kind = PKT_OP_PUT, .nseg = 1, .data_len = plain.len};
+    rec->op = (struct pkt_op){
+        .kind = PKT_OP_PUT, .nseg = 1, .data_len = plain.len, .notify = plain.notify};
     rec->segs[0] = (struct pkt_seg){.disp = plain.disp, .len = plain.len};
     rec->nseg = 1;
     rec->typed = NULL;

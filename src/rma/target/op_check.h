@@ -76,7 +76,7 @@ static inline char *target_plain_next(const struct win *w, const char **at, cons
         return NULL;
     const uint64_t head = copy_once_8(*at);
     memcpy(&plain, &head, sizeof plain);
-    if (plain.kind != PKT_OP_PLAIN || plain.zero || !plain.len)
+    if (plain.kind != PKT_OP_PLAIN || plain.notify || !plain.len)
         return NULL;
     *data = *at + sizeof plain;
     *len = plain.len;

@@ -103,12 +103,19 @@ static int apply_operation(struct applying *a, struct target_record *rec, bool l
         err = strict_arrival(w, rec->op.kind, rec->op.op, a->hdr->epoch);
     if (err)
         return err;
+    if (unlikely(rec->op.notify))
+        err = notify_expect(w, r->to);
+    if (err)
+        return err;
     if (rec->op.kind == PKT_OP_GET)
         return target_reply_get(r, rec, last);
     if (rec->op.kind != PKT_OP_PUT)
-        return apply_acc(r, rec, &a->hold);
-    apply_put(w, rec);
-    return MRMA_SUCCESS;
+        err = apply_acc(r, rec, &a->hold);
+    else
+        apply_put(w, rec);
+    if (unlikely(rec->op.notify) && !err)
+        notify_arrived(w, r->to, rec->op.notify);
+    return err;
 }
 
 static int apply_record(struct applying *a, struct target_record *rec, bool last)

@@ -24,7 +24,8 @@ struct long_reply {
     struct rma_target *to;
     uint32_t request, seg;
     uint64_t seg_pos, pos, left;
-    uint8_t flags; /* done by its last packet: flush, unlock */
+    uint8_t flags;  /* done by its last packet: flush, unlock */
+    uint8_t notify; /* pkt_op.notify: raised when it has been read */
     uint32_t ack;
     const struct dtype *type; /* a reference: of cur, if not NULL */
     struct dtype_cursor cur;
@@ -152,6 +153,8 @@ static void long_done(struct ch3_stream *st, int err)
     struct long_reply *lr = LIST_ENTRY(st, struct long_reply, stream);
     if (!err && lr->flags & PKT_F_UNLOCK)
         lock_queue_release(lr->to->from);
+    if (!err && lr->notify)
+        notify_arrived(lr->win, lr->to, lr->notify);
     if (lr->type)
         dtype_unref(lr->type);
     free(lr);
@@ -174,6 +177,7 @@ static int send_long(struct replies *r, const struct target_record *rec, bool la
                               .pos = rec->op.offset,
                               .left = rec->total,
                               .ack = r->ack,
+                              .notify = rec->op.notify,
                               .type = rec->typed ? dtype_ref(rec->type) : NULL,
                               .base = rec->base};
     if (rec->typed)
@@ -193,18 +197,18 @@ static int send_long(struct replies *r, const struct target_record *rec, bool la
 
 int target_reply_get(struct replies *r, struct target_record *rec, bool last)
 {
-    if (!rec->total)
-        return MRMA_SUCCESS;
     if (rec->total > SHORT_MAX) {
         target_replies_send(r, false); /* what is collected is older */
         return send_long(r, rec, last);
     }
-    char *to = target_reply_room(r, rec);
+    char *to = rec->total ? target_reply_room(r, rec) : NULL;
     if (rec->typed)
         dtype_pack(&rec->cur, rec->base, to, rec->total);
     for (uint32_t i = 0; i < rec->nseg; i++) {
         memcpy(to, target_seg_addr(r->win, &rec->segs[i]), rec->segs[i].len);
         to += rec->segs[i].len;
     }
+    if (rec->op.notify)
+        notify_arrived(r->win, r->to, rec->op.notify);
     return MRMA_SUCCESS;
 }

@@ -16,6 +16,7 @@
 
 #include "acc/acc.h"
 #include "base/text.h"
+#include "rma/win/notify.h"
 
 /* The alignment that every allocation has (shm/heap.h). */
 enum { LEAST_ALIGNMENT = 64 };
@@ -52,9 +53,9 @@ static const struct text_bit ops[] = {
     {NULL, 0},
 };
 
-static_assert(sizeof(struct win_hints) == 32, "no padding: processes compare the bytes");
+static_assert(sizeof(struct win_hints) == 40, "no padding: processes compare the bytes");
 
-enum form { FORM_BOOL, FORM_SAME_OP, FORM_LIST, FORM_NUMBER, FORM_ALIGNMENT };
+enum form { FORM_BOOL, FORM_SAME_OP, FORM_LIST, FORM_NUMBER, FORM_NUMBERS, FORM_ALIGNMENT };
 
 /* Its value is at that place in struct win_hints: a bool, the bits of a list as uint32_t, or a
  * uint64_t. */
@@ -83,6 +84,8 @@ static const struct hint {
      "a list of operations, as in sum,no_op"},
     {"mpi_accumulate_granularity", FORM_NUMBER, offsetof(struct win_hints, granularity), NULL,
      "a number of bytes, 0: unspecified"},
+    {"mpirma_notifications", FORM_NUMBERS, offsetof(struct win_hints, notifications), NULL,
+     "a number from 0 to 64"},
     {"mpi_minimum_memory_alignment", FORM_ALIGNMENT, offsetof(struct win_hints, min_alignment),
      NULL, "a number of bytes, a power of two"},
 };
@@ -105,6 +108,7 @@ const char *hint_expected(int i)
 bool hint_read(int i, const char *text, struct win_hints *h)
 {
     void *at = (char *)h + table[i].at;
+    uint64_t number;
 
     switch (table[i].form) {
     case FORM_BOOL:
@@ -118,6 +122,9 @@ bool hint_read(int i, const char *text, struct win_hints *h)
         return text_bits(table[i].words, text, at);
     case FORM_NUMBER:
         return text_number(text, at);
+    case FORM_NUMBERS:
+        return text_number(text, &number) && number <= NOTIFY_MAX &&
+               (*(uint64_t *)at = number, true);
     case FORM_ALIGNMENT:
         return text_alignment(text, at);
     }
@@ -140,6 +147,7 @@ void hint_show(int i, const struct win_hints *h, char *buf, size_t len)
         text_show_bits(table[i].words, *(const uint32_t *)at, buf, len);
         break;
     case FORM_NUMBER:
+    case FORM_NUMBERS:
         snprintf(buf, len, "%llu", (unsigned long long)*(const uint64_t *)at);
         break;
     case FORM_ALIGNMENT:
@@ -171,6 +179,6 @@ void hint_join(int i, struct win_hints *all, const struct win_hints *h)
         *(uint32_t *)to |= *(const uint32_t *)from;
     else if (table[i].form < FORM_LIST)
         *(bool *)to &= *(const bool *)from;
-    else if (table[i].form == FORM_NUMBER && *(uint64_t *)to != *(const uint64_t *)from)
+    else if (table[i].form < FORM_ALIGNMENT && *(uint64_t *)to != *(const uint64_t *)from)
         *(uint64_t *)to = 0;
 }

@@ -19,7 +19,8 @@
  * - The target exists (it has a peer), and every entry is there: none is NULL.
  * - Operations: the target is accessible in the present epoch (in path_unready: the epoch includes
  *   it), sizes and types agree, the target side lies in the window (in path_unready: unless that is
- *   dynamic), and there is at least one byte to transfer. offset is where its
+ *   dynamic), and there is at least one byte to transfer, or, if it is a put with a notification
+ *   (rma_op.notify), maybe none. offset is where its
  *   displacement is in the target's memory, in bytes; in a dynamic window, whose memory begins at
  *   0, it is the address there. len is the number of bytes. struct rma_op and its buffers belong to
  *   the caller; the buffers may be in use until the operation is complete here (rma.h).

@@ -30,6 +30,7 @@ struct win_stats {
 
 struct rma_stats {
     alignas(MRMA_CACHE_LINE) struct win_stats paths; /* operations issued here, of all windows */
+    uint64_t notified; /* notifications by operations issued here: notify.h */
     _Atomic uint64_t windows;
     uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
                                     assisted.c */

@@ -42,6 +42,7 @@
 #include "rma/sync/sync_state.h"
 #include "rma/target/target_state.h"
 #include "rma/win/epoch.h"
+#include "rma/win/notify.h"
 #include "rma/win/proc_records.h"
 #include "rma/win/stats.h"
 #include "rma/win/target_table.h"
@@ -117,6 +118,7 @@ struct win_ctl {
     _Atomic uint64_t lost;
     struct rma_mem_loc records; /* in the block of the lowest of the memory peers: proc_records.c */
     uint32_t stage_bytes, phase_bytes; /* of each stage, before others know of the block: stage.h */
+    uint64_t notify_at; /* bytes from the control block to the counters, fixed alike: notify.h */
     struct win_slot slots[]; /* by the peer's index among the window's ranks on the node; behind */
                              /* all of them, in the same order, their stages */
 };
@@ -184,6 +186,7 @@ struct rma_target {
     struct pkt_origin *from;         /* packets from it; NULL until used */
     struct list_node remote_link;    /* in win->remote: made on use */
     struct win_signals signals;
+    struct notify_target notify; /* notify.h */
 
     /* ---- of one room each ---- */
     struct create_target created;
@@ -258,7 +261,8 @@ struct win {
     bool abandoned; /* freed, though others may still use what is published: create/abandoned.h */
     bool all_nocheck;
     uint32_t start_count;
-    uint32_t queued; /* packets and streams of this window in send queues, all peers */
+    uint32_t queued;          /* packets and streams of this window in send queues, all peers */
+    struct notify_win notify; /* notify.h */
 
     /* ---- of one room each ---- */
     struct create_win created;
@@ -340,6 +344,16 @@ static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
         __atomic_fetch_add(ops, 1, __ATOMIC_RELAXED);
         __atomic_fetch_add(sum, bytes, __ATOMIC_RELAXED);
     }
+}
+
+/* win_count_notified counts one notification that an operation of this process has raised or sent,
+ * as win_count does. */
+static inline void win_count_notified(struct win *w)
+{
+    if (likely(!w->rma->threads))
+        w->rma->stats.notified++;
+    else if (unlikely(w->rma->conf->stats[0]))
+        __atomic_fetch_add(&w->rma->stats.notified, 1, __ATOMIC_RELAXED);
 }
 
 /* win_next_gen forgets which targets of w are known to be accessible, at the beginning and end of

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * notify_request.c - see notify_request.h; and MPI_Start and MPI_Startall (MPI 4.1, 3.9), which
+ * tell which requests are active.
+ *
+ * An error ends a request by a message of one byte, for which the receive has no room, so that the
+ * call that waits returns the host's error for that (class MPI_ERR_TRUNCATE).
+ *
+ * Each request has a tag of its own among those that live, so that no message completes another
+ * one. A request is active from MPI_Start until its message has been sent. The list and what it
+ * holds are guarded by one mutex, which is not held while calling the host; the engine's lock may
+ * be taken inside it.
+ *
+ * Neighbours: request.c, which calls notify_request_advance; rma.h, which counts.
+ */
+#include "mpi/requests/notify_request.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/atomic.h"
+#include "base/err.h"
+#include "base/list.h"
+#include "mpi/host/export.h"
+#include "mpi/host/host.h"
+#include "mpi/process/errhan.h"
+#include "mpi/process/state.h"
+#include "mpi/requests/request.h"
+#include "rma/rma.h"
+
+struct notify_request {
+    struct list_node link; /* in live */
+    MPI_Request handle;    /* the host's */
+    int tag;
+    const struct win_rec *rec; /* NULL: the window is gone */
+    int source, number;
+    uint64_t count;
+    bool active;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list live = {{&live.head, &live.head}};
+static _Atomic unsigned nlive; /* read without the lock by calls that have nothing to do with it */
+
+static bool any_live(void)
+{
+    return unlikely(atomic_load_explicit(&nlive, memory_order_relaxed) != 0);
+}
+
+/* Under the lock. NULL: the request is another. */
+static struct notify_request *find(MPI_Request handle)
+{
+    LIST_EACH (node, &live) {
+        struct notify_request *r = LIST_ENTRY(node, struct notify_request, link);
+        if (r->handle == handle)
+            return r;
+    }
+    return NULL;
+}
+
+/* The lowest tag that no request has; the list is in the order of tags. Under the lock. */
+static void enter(struct notify_request *r)
+{
+    struct list_node *at = list_first(&live);
+    r->tag = 0;
+    while (at != NULL && LIST_ENTRY(at, struct notify_request, link)->tag == r->tag) {
+        r->tag++;
+        at = list_next(&live, at);
+    }
+    if (at != NULL)
+        list_insert_after(at->prev, &r->link);
+    else
+        list_push_back(&live, &r->link);
+    atomic_fetch_add_explicit(&nlive, 1, memory_order_relaxed);
+}
+
+static void leave(struct notify_request *r)
+{
+    pthread_mutex_lock(&lock);
+    list_remove(&r->link);
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_sub_explicit(&nlive, 1, memory_order_relaxed);
+    free(r);
+}
+
+int notify_request_new(const struct win_rec *rec, int source, int number, uint64_t count,
+                       MPI_Request *request)
+{
+    struct notify_request *r = malloc(sizeof *r);
+
+    if (r == NULL)
+        return MRMA_ERR_NO_MEM;
+    *r = (struct notify_request){
+        .handle = MPI_REQUEST_NULL, .rec = rec, .source = source, .number = number, .count = count};
+    pthread_mutex_lock(&lock);
+    enter(r);
+    pthread_mutex_unlock(&lock);
+    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, r->tag, mpi_state.self, &r->handle) != MPI_SUCCESS) {
+        leave(r);
+        return MRMA_ERR_OTHER;
+    }
+    *request = r->handle;
+    return MRMA_SUCCESS;
+}
+
+/* The message that completes the request of that tag, which was active. */
+static void complete(int tag, int err)
+{
+    const char excess = 0;
+
+    if (unlikely(err != MRMA_SUCCESS))
+        request_fail("MPIRMA_Notify_init", err);
+    PMPI_Send(&excess, err != MRMA_SUCCESS, MPI_BYTE, 0, tag, mpi_state.self);
+    atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
+}
+
+/* Have the notifications of r, which is active, come? Then they are taken. *err: or why they never
+ * will. Under the lock. */
+static bool has_ended(const struct notify_request *r, int *err)
+{
+    bool taken = false;
+
+    *err = r->rec == NULL ? MRMA_ERR_WIN
+                          : rma_notify_take(r->rec->win, r->source, r->number, r->count, &taken);
+    return taken || *err != MRMA_SUCCESS;
+}
+
+/* The first request behind the tag last that ends now, which is active no more: its tag; -1: there
+ * is none. */
+static int end_next(int last, int *err)
+{
+    int tag = -1;
+
+    pthread_mutex_lock(&lock);
+    LIST_EACH (node, &live) {
+        struct notify_request *r = LIST_ENTRY(node, struct notify_request, link);
+        if (tag >= 0 || !r->active || r->tag <= last || !has_ended(r, err))
+            continue;
+        r->active = false;
+        tag = r->tag;
+    }
+    pthread_mutex_unlock(&lock);
+    return tag;
+}
+
+void notify_request_advance(void)
+{
+    int err, tag = -1;
+
+    while (any_live() && (tag = end_next(tag, &err)) >= 0)
+        complete(tag, err);
+}
+
+/* Returns whether the request is one of these and was active. */
+static bool deactivate(MPI_Request handle, struct notify_request **r)
+{
+    bool active;
+
+    pthread_mutex_lock(&lock);
+    *r = find(handle);
+    active = *r != NULL && (*r)->active;
+    if (active)
+        (*r)->active = false;
+    pthread_mutex_unlock(&lock);
+    if (active)
+        atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
+    return active;
+}
+
+void notify_request_cancel(MPI_Request handle)
+{
+    struct notify_request *r;
+
+    if (any_live())
+        (void)deactivate(handle, &r);
+}
+
+void notify_request_free(MPI_Request handle)
+{
+    struct notify_request *r = NULL;
+
+    if (any_live() && deactivate(handle, &r)) {
+        MPI_Request same = handle;
+        mpi_host.Cancel(&same);
+        mpi_host.Wait(&same, MPI_STATUS_IGNORE);
+    }
+    if (r != NULL)
+        leave(r);
+}
+
+void notify_request_orphan(const struct win_rec *rec)
+{
+    if (!any_live())
+        return;
+    pthread_mutex_lock(&lock);
+    LIST_EACH (node, &live) {
+        struct notify_request *r = LIST_ENTRY(node, struct notify_request, link);
+        if (r->rec == rec)
+            r->rec = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    notify_request_advance();
+}
+
+/* ---- MPI_Start and MPI_Startall ---- */
+
+/* Those among n requests that the host has started and that are of this kind. */
+static void started(int n, const MPI_Request *requests)
+{
+    bool any = false;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < n; i++) {
+        struct notify_request *r = find(requests[i]);
+        if (r == NULL)
+            continue;
+        r->active = any = true;
+        atomic_fetch_add_explicit(&request_npending, 1, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    if (any)
+        notify_request_advance();
+}
+
+MRMA_PUBLIC int PMPI_Start(MPI_Request *request)
+{
+    const int rc = mpi_host.Start(request);
+
+    if (any_live() && rc == MPI_SUCCESS)
+        started(1, request);
+    return rc;
+}
+MRMA_EXPORT_MPI(Start);
+
+MRMA_PUBLIC int PMPI_Startall(int count, MPI_Request requests[])
+{
+    const int rc = mpi_host.Startall(count, requests);
+
+    if (any_live() && rc == MPI_SUCCESS)
+        started(count, requests);
+    return rc;
+}
+MRMA_EXPORT_MPI(Startall);

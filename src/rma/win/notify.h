@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * notify.h - the notification counters of a window (doc/notified.md): where they are, how they are
+ * raised, and how many notifications have come.
+ *
+ * A notification has a number below notify_win.n, and raises two counters at its target: that of
+ * the number, and that of the number and the origin. Both only grow. What a process has taken of
+ * its own notifications it keeps by itself, so nobody but those who raise writes to the counters.
+ *
+ * The counters are rows behind the stages of the target's control block: the row of all origins,
+ * and one for each process of the node, which that process raises and, where its operation came by
+ * packet, the target for it. The rows of origins that come by packets only are in the target's own
+ * memory, made when the first of their notifications comes.
+ *
+ *   origin                                  target
+ *   data of the operation are in place      B: counter >= wanted (acquire)
+ *   A: counter += 1 (release)               loads of the data
+ *   C: does anybody sleep? wake             D: sleeps, and looks at the counter once more before
+ *
+ * A pairs with B: who has read the counter sees the data, and who has raised it for a get has read
+ * them. C and D are those of sys/event.h. Notifications of several origins to one number are
+ * read-modify-writes of one counter, so that B sees the data of all that it counts. Where the
+ * target does the operation, A is done by the thread of the target that applies the packet.
+ *
+ * Locks: counters none; what was taken, and the rows in the target's own memory, the engine's.
+ */
+#ifndef MRMA_RMA_WIN_NOTIFY_H
+#define MRMA_RMA_WIN_NOTIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+
+enum { NOTIFY_MAX = 64, NOTIFY_LINE = MRMA_CACHE_LINE / sizeof(uint64_t) };
+
+typedef _Atomic uint64_t notify_counter;
+
+struct rma_target;
+struct win;
+struct win_ctl;
+
+/* In struct win. */
+struct notify_win {
+    uint32_t n;          /* numbers of this window; 0: it has no notifications */
+    notify_counter *all; /* of all origins, by number */
+    uint64_t *taken;     /* of all, by number */
+};
+
+/* In struct rma_target. */
+struct notify_target {
+    notify_counter *to_all, *to; /* where it counts those of all, and mine; NULL: by packets */
+    notify_counter *from;        /* where I count its; NULL: none has come by packet */
+    uint64_t *taken;             /* of its, by number; NULL: none */
+};
+
+/* notify_ctl_bytes returns how many bytes the counters of n numbers take in a control block with so
+ * many slots. */
+size_t notify_ctl_bytes(uint64_t n, int nslots);
+
+/* notify_init clears the counters of a new control block, which begin at bytes behind its
+ * beginning, for n numbers. Before anybody else sees the block. */
+void notify_init(struct win_ctl *ctl, size_t at, uint64_t n, int nslots);
+
+/* notify_begin makes w ready for as many numbers as its processes have agreed on, when its control
+ * block and hints are final. MRMA_ERR_NO_MEM. */
+int notify_begin(struct win *w);
+
+/* notify_end frees what notify_begin has made. */
+void notify_end(struct win *w);
+
+/* notify_attach finds the counters of a memory peer, whose control block t->ctl is, and those for
+ * it in the control block of w: this process has slot me there, the target slot its here. */
+void notify_attach(struct win *w, struct rma_target *t, int me, int its);
+
+/* notify_detach frees what is kept of the notifications of t, whose window ends. */
+void notify_detach(struct rma_target *t);
+
+/* notify_expect makes sure that notifications of t can be counted and taken here. MRMA_ERR_NO_MEM.
+ * Under the engine's lock. */
+int notify_expect(struct win *w, struct rma_target *t);
+
+/* notify_raise raises the counters of t, a memory peer, for an operation of this process whose data
+ * are in place, and wakes who sleeps there. mark: 1 + the number, as in rma_op.notify. */
+void notify_raise(struct win *w, const struct rma_target *t, uint32_t mark);
+
+/* notify_arrived raises this process's counters for an operation of t that came by packet, and
+ * whose data are in place. notify_expect was called before. Under the engine's lock; threads that
+ * sleep are woken by who polls. */
+void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark);
+
+/* notify_count returns how many notifications of that number have come from t (NULL: from all) and
+ * were not taken. (acquire) Under the engine's lock. */
+uint64_t notify_count(const struct win *w, const struct rma_target *t, uint32_t number);
+
+/* notify_take takes so many of those that notify_count has counted. Under the engine's lock. */
+void notify_take(struct win *w, struct rma_target *t, uint32_t number, uint64_t count);
+
+#endif
