@@ -47,7 +47,7 @@ static void free_memory(enum winmem_kind kind, char *mem)
         free(mem);
 }
 
-static int create(struct winmem *w, char *reason, size_t len)
+static int create(struct winmem *w, MPI_Info info, char *reason, size_t len)
 {
     const char *name = "MPI_Win_create";
     MPI_Aint size = (MPI_Aint)w->size;
@@ -55,15 +55,15 @@ static int create(struct winmem *w, char *reason, size_t len)
 
     if (w->kind == WINMEM_ALLOCATE) {
         name = "MPI_Win_allocate";
-        rc = MPI_Win_allocate(size, 1, MPI_INFO_NULL, w->comm, &w->base, &w->win);
+        rc = MPI_Win_allocate(size, 1, info, w->comm, &w->base, &w->win);
     } else if (w->kind == WINMEM_SHARED) {
         name = "MPI_Win_allocate_shared";
-        rc = MPI_Win_allocate_shared(size, 1, MPI_INFO_NULL, w->comm, &w->base, &w->win);
+        rc = MPI_Win_allocate_shared(size, 1, info, w->comm, &w->base, &w->win);
     } else if (w->kind == WINMEM_DYNAMIC) {
         name = "MPI_Win_create_dynamic";
-        rc = MPI_Win_create_dynamic(MPI_INFO_NULL, w->comm, &w->win);
+        rc = MPI_Win_create_dynamic(info, w->comm, &w->win);
     } else {
-        rc = MPI_Win_create(w->base, size, 1, MPI_INFO_NULL, w->comm, &w->win);
+        rc = MPI_Win_create(w->base, size, 1, info, w->comm, &w->win);
     }
     if (rc)
         host_error_text(name, rc, reason, len);
@@ -95,6 +95,12 @@ static int publish(struct winmem *w, char *reason, size_t len)
 int winmem_open(struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm comm, char *reason,
                 size_t len)
 {
+    return winmem_open_info(w, kind, size, MPI_INFO_NULL, comm, reason, len);
+}
+
+int winmem_open_info(struct winmem *w, enum winmem_kind kind, size_t size, MPI_Info info,
+                     MPI_Comm comm, char *reason, size_t len)
+{
     bool own = kind == WINMEM_MALLOC || kind == WINMEM_ALLOC_MEM || kind == WINMEM_DYNAMIC;
 
     *w = (struct winmem){.win = MPI_WIN_NULL, .comm = comm, .kind = kind, .size = size};
@@ -104,7 +110,7 @@ int winmem_open(struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm c
         goto no_memory;
     if (own)
         memset(w->base, 0, size);
-    if (host_any_failed(comm, create(w, reason, len) != 0, reason, len))
+    if (host_any_failed(comm, create(w, info, reason, len) != 0, reason, len))
         goto no_memory;
     MPI_Win_set_errhandler(w->win, MPI_ERRORS_RETURN);
     if (!own)

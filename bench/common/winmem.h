@@ -40,6 +40,10 @@ struct winmem {
 int winmem_open(struct winmem *w, enum winmem_kind kind, size_t size, MPI_Comm comm, char *reason,
                 size_t len);
 
+/* winmem_open_info is winmem_open with hints for the window. */
+int winmem_open_info(struct winmem *w, enum winmem_kind kind, size_t size, MPI_Info info,
+                     MPI_Comm comm, char *reason, size_t len);
+
 /* Collective; every epoch must be closed. */
 void winmem_close(struct winmem *w);
 

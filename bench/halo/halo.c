@@ -69,7 +69,7 @@ static const struct argp_option options[] = {
     {"sizes", KEY_SIZES, "LIST", 0,
      "Bytes per neighbour, multiples of 8 from 16 (default 16,64,256,1K,...,1M)", 0},
     {"modes", KEY_MODES, "LIST", 0,
-     "Some of the modes below (default all but isend and messages), or all", 0},
+     "Some of the modes below (default all but isend, notified and messages), or all", 0},
     {"memory", KEY_MEMORY, "LIST", 0,
      "Window memory: all (default) or some of malloc,alloc_mem,allocate (shm and barriers always "
      "use MPI_Win_allocate_shared; writev is of malloc, and messages are measured with allocate)",
@@ -100,7 +100,7 @@ static void defaults(struct options *o)
         .plan = {.reps = 7, .block_ms = 40, .timeout = 120},
         .budget = 100,
     };
-    o->modes &= ~(1u << MODE_ISEND | HALO_MESSAGE_MODES);
+    o->modes &= ~(1u << MODE_ISEND | HALO_EXTENSION_MODES | HALO_MESSAGE_MODES);
     sizes_range(&o->sizes, 16, 1 << 20, 4);
 }
 

@@ -36,6 +36,7 @@
 #include <sys/uio.h>
 
 #include "bench/common/place.h"
+#include "bench/halo/notified.h"
 
 /* Flag loads between two calls that let the MPI library make progress. */
 #define SPINS_PER_PROGRESS 64
@@ -416,6 +417,8 @@ const struct halo_mode halo_modes[HALO_MODES] = {
                    lock_step, flags_end},
     [MODE_LOCK_ALL] = {"lock_all", "puts and flush in one lock_all epoch, then notification",
                        lock_all_begin, lock_all_step, lock_all_end},
+    [MODE_NOTIFIED] = {"notified", "notified puts of mpi-rma.h in one lock_all epoch",
+                       notified_begin, notified_step, notified_end},
     [MODE_FENCE_MSGS] = {"fence_msgs", "messages: all meet, then isend", nothing, fence_msgs_step,
                          nothing},
     [MODE_PSCW_MSGS] = {"pscw_msgs", "messages: a post to each neighbour, then isend", nothing,
@@ -434,6 +437,6 @@ const struct halo_mode halo_modes[HALO_MODES] = {
 };
 
 const char *const halo_mode_name[HALO_MODES + 1] = {
-    "isend",         "fence_assert", "fence",      "fence_one", "pscw",
-    "lock",          "lock_all",     "fence_msgs", "pscw_msgs", "lock_msgs",
-    "lock_all_msgs", "writev",       "shm",        "barriers",  NULL};
+    "isend",    "fence_assert", "fence",      "fence_one", "pscw",      "lock",
+    "lock_all", "notified",     "fence_msgs", "pscw_msgs", "lock_msgs", "lock_all_msgs",
+    "writev",   "shm",          "barriers",   NULL};

@@ -26,6 +26,9 @@
 /* The modes that write into memory of malloc by the kernel. */
 #define HALO_MALLOC_MODES (1u << MODE_WRITEV)
 
+/* The mode that needs more than MPI has (mpi-rma.h). */
+#define HALO_EXTENSION_MODES (1u << MODE_NOTIFIED)
+
 /* The modes of messages alone that say what the others need at least where messages are all there
  * is. */
 #define HALO_MESSAGE_MODES \
@@ -39,6 +42,7 @@ enum halo_mode_id {
     MODE_PSCW,
     MODE_LOCK,
     MODE_LOCK_ALL,
+    MODE_NOTIFIED,
     MODE_FENCE_MSGS,
     MODE_PSCW_MSGS,
     MODE_LOCK_MSGS,

@@ -142,7 +142,7 @@ static void typed_record(struct script *s, struct pkt_op *op, unsigned how, bool
 static void plain_record(struct script *s, unsigned how, uint32_t given)
 {
     struct pkt_plain plain = {
-        .kind = PKT_OP_PLAIN, .zero = how & 32 ? 1 : 0, .len = (uint16_t)take(s, 2)};
+        .kind = PKT_OP_PLAIN, .notify = how & 32 ? 1 : 0, .len = (uint16_t)take(s, 2)};
     plain.disp = (uint32_t)(int16_t)take(s, 2);
     append(s, &plain, sizeof plain);
     fill(s, pkt_align(how & 4 ? given : plain.len));
@@ -156,7 +156,7 @@ static void record(struct script *s, bool dynamic)
     const unsigned how = (unsigned)take(s, 1);
     uint64_t total = 0;
     op.nseg = how & 3;
-    op.zero = how >> 6;
+    op.notify = (uint8_t)(how >> 6);
     op.request = (uint32_t)take(s, 1);
     const uint32_t given = how & 4 ? (uint32_t)take(s, 2) : 0;
     if (how & 16) {

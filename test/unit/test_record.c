@@ -114,6 +114,7 @@ struct check {
     enum acc_op op;
     uint8_t type;
     uint32_t request;
+    uint8_t notify; /* in the last record alone */
     bool data;
     size_t unit, at, total; /* at: bytes seen so far */
     int64_t offset;
@@ -126,7 +127,7 @@ static void check_plain(struct check *c, size_t len, size_t cap)
     assert_int_equal(len, sizeof *rec + pkt_align(rec->len));
     assert_true(len <= cap);
     assert_int_equal(rec->kind, PKT_OP_PLAIN);
-    assert_int_equal(rec->zero, 0);
+    assert_int_equal(rec->notify, c->at + rec->len == c->total ? c->notify : 0);
     assert_true(rec->len > 0 && c->at + rec->len <= c->total);
     assert_int_equal(rec->disp, c->offset + (int64_t)c->at);
     for (size_t i = 0; i < len - sizeof *rec; i++)
@@ -158,6 +159,8 @@ static void check_record(struct check *c, size_t len, size_t cap)
         }
     }
     assert_int_equal(rec->data_len, c->data ? sum : 0);
+    assert_int_equal(rec->notify, c->at + sum == c->total ? c->notify : 0);
+    assert_int_equal(rec->zero, 0);
     assert_int_equal(len, sizeof *rec + rec->nseg * sizeof *segs + pkt_align(rec->data_len));
     if (c->kind == PKT_OP_GET_ACC)
         assert_true(sum <= PKT_MAX - sizeof(struct pkt_hdr));
@@ -176,12 +179,14 @@ static void cut(enum pkt_op_kind kind, enum acc_op op, uint8_t basic)
                              .otype = otype,
                              .tcount = count,
                              .ttype = ttype,
+                             .notify = below(3) ? 0 : 1 + (uint32_t)below(64),
                              .op = op};
     ptrdiff_t *target = expand(ttype, count), *origin = expand(otype, o.ocount);
     struct check c = {.kind = kind,
                       .op = op,
                       .type = acc ? basic : 0,
                       .request = (uint32_t)below(1000),
+                      .notify = (uint8_t)o.notify,
                       .data = kind != PKT_OP_GET && op != ACC_NO_OP,
                       .unit = acc ? acc_extent(basic) : 1,
                       .total = ttype->size * count,

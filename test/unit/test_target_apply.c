@@ -59,8 +59,12 @@ static const struct bad bad_records[] = {
     {HEAD(PKT_OP_PUT, 0, 0, 1, UINT16_MAX), SEG8, 8, MRMA_ERR_INTERN},
     {HEAD(PKT_OP_PUT, 0, 0, 1, UINT16_MAX - 6), SEG8, 8, MRMA_ERR_INTERN},
     /* what must be 0 */
-    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .zero = UINT16_MAX}, SEG8, 8, MRMA_ERR_INTERN},
+    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .zero = UINT8_MAX}, SEG8, 8, MRMA_ERR_INTERN},
     {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .zero = 1}, SEG8, 8, MRMA_ERR_INTERN},
+    /* the window has no notifications */
+    {{.kind = PKT_OP_PUT, .nseg = 1, .data_len = 8, .notify = 1}, SEG8, 8, MRMA_ERR_ARG},
+    {{.kind = PKT_OP_GET, .nseg = 1, .notify = UINT8_MAX}, SEG8, 0, MRMA_ERR_ARG},
+    {{.kind = PKT_OP_PUT, .notify = 1}, 0, {{0}}, 0, MRMA_ERR_ARG},
     /* segments outside the window */
     {HEAD(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = -1, .len = 8}}, 8, MRMA_ERR_RMA_RANGE},
     {HEAD(PKT_OP_PUT, 0, 0, 1, 8), 1, {{.disp = -AROUND, .len = 8}}, 8, MRMA_ERR_RMA_RANGE},

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpi-rma-notify-fallback.h - notified access (mpi-rma.h, doc/notified.md) by MPI's own calls, for
+ * programs that must also run without libmpi-rma. It is slow, and right: an operation is flushed,
+ * and then raises counters in a second window.
+ *
+ * Include it in place of mpi-rma.h. It has MPIRMA_Put_notify, MPIRMA_Get_notify,
+ * MPIRMA_Accumulate_notify, MPIRMA_Notify_read, MPIRMA_Notify_wait and MPIRMA_Notify_reset, as
+ * functions of the file that includes it. They differ from the library's in this:
+ *
+ * - MPIRMA_Fallback_begin must be called for a window behind its creation, and MPIRMA_Fallback_end
+ *   before it is freed. A program that includes mpi-rma.h first may include this header, too: then
+ *   both do nothing and all other functions are the library's.
+ * - Operations are allowed in passive target epochs only, and are complete at the target when they
+ *   return. They may wait for the target where the host's flush does.
+ * - There are no requests. Any error of the second window ends the program. One thread at a time may
+ *   call.
+ */
+#ifndef MPI_RMA_NOTIFY_FALLBACK_H
+#define MPI_RMA_NOTIFY_FALLBACK_H
+
+#include <mpi.h>
+
+#ifdef MPI_RMA_H
+
+/* MPIRMA_Fallback_begin does nothing: the library has the notifications. */
+static inline int MPIRMA_Fallback_begin(MPI_Win win, MPI_Comm comm, int numbers)
+{
+    (void)win, (void)comm, (void)numbers;
+    return MPI_SUCCESS;
+}
+
+/* MPIRMA_Fallback_end does nothing. */
+static inline int MPIRMA_Fallback_end(MPI_Win win)
+{
+    (void)win;
+    return MPI_SUCCESS;
+}
+
+#else
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define MPIRMA_MAX_NOTIFICATIONS 64
+
+/* What belongs to a window: an attribute of it. Row 0 of the counters is that of all sources, row
+ * 1 + r that of rank r. */
+struct mpirma_fallback {
+    MPI_Win counters; /* in a lock_all epoch for as long as it lives */
+    int64_t *taken;   /* as the counters, of this process */
+    int numbers, rank, nproc;
+};
+
+static int mpirma_fallback_key = MPI_KEYVAL_INVALID;
+
+static inline struct mpirma_fallback *mpirma_fallback_of(MPI_Win win)
+{
+    void *found = NULL;
+    int there = 0;
+    if (mpirma_fallback_key != MPI_KEYVAL_INVALID)
+        MPI_Win_get_attr(win, mpirma_fallback_key, &found, &there);
+    return there ? (struct mpirma_fallback *)found : NULL;
+}
+
+/* MPIRMA_Fallback_begin gives win, a window of the processes of comm, so many numbers of
+ * notifications. Collective over comm. MPI_ERR_ARG: numbers is not from 1 to 64. */
+static inline int MPIRMA_Fallback_begin(MPI_Win win, MPI_Comm comm, int numbers)
+{
+    struct mpirma_fallback *f;
+    int64_t *base;
+    size_t n;
+    if (numbers < 1 || numbers > MPIRMA_MAX_NOTIFICATIONS)
+        return MPI_ERR_ARG;
+    if (mpirma_fallback_key == MPI_KEYVAL_INVALID)
+        MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &mpirma_fallback_key,
+                              NULL);
+    f = (struct mpirma_fallback *)calloc(1, sizeof *f);
+    if (f == NULL)
+        return MPI_ERR_NO_MEM;
+    f->numbers = numbers;
+    MPI_Comm_rank(comm, &f->rank);
+    MPI_Comm_size(comm, &f->nproc);
+    n = (size_t)numbers * (1 + (size_t)f->nproc);
+    f->taken = (int64_t *)calloc(n, sizeof *f->taken);
+    MPI_Win_allocate((MPI_Aint)(n * sizeof *base), sizeof *base, MPI_INFO_NULL, comm, &base,
+                     &f->counters);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, f->rank, 0, f->counters);
+    for (size_t i = 0; i < n; i++)
+        base[i] = 0;
+    MPI_Win_unlock(f->rank, f->counters);
+    MPI_Barrier(comm);
+    MPI_Win_lock_all(0, f->counters);
+    return MPI_Win_set_attr(win, mpirma_fallback_key, f);
+}
+
+/* MPIRMA_Fallback_end takes the notifications of win away. Collective over the processes of win. */
+static inline int MPIRMA_Fallback_end(MPI_Win win)
+{
+    struct mpirma_fallback *f = mpirma_fallback_of(win);
+    if (f == NULL)
+        return MPI_ERR_WIN;
+    MPI_Win_delete_attr(win, mpirma_fallback_key);
+    MPI_Win_unlock_all(f->counters);
+    MPI_Win_free(&f->counters);
+    free(f->taken);
+    free(f);
+    return MPI_SUCCESS;
+}
+
+/* Behind an operation that returned err: complete it at the target, then raise both counters. */
+static inline int mpirma_fallback_raise(MPI_Win win, int target, int number, int err)
+{
+    const struct mpirma_fallback *f = mpirma_fallback_of(win);
+    const int64_t one = 1;
+    if (err != MPI_SUCCESS || target == MPI_PROC_NULL)
+        return err;
+    err = MPI_Win_flush(target, win);
+    if (err != MPI_SUCCESS)
+        return err;
+    MPI_Accumulate(&one, 1, MPI_INT64_T, target, number, 1, MPI_INT64_T, MPI_SUM, f->counters);
+    MPI_Accumulate(&one, 1, MPI_INT64_T, target, (MPI_Aint)(1 + f->rank) * f->numbers + number, 1,
+                   MPI_INT64_T, MPI_SUM, f->counters);
+    return MPI_Win_flush(target, f->counters);
+}
+
+/* MPI_SUCCESS, or what is wrong with the window or the number. */
+static inline int mpirma_fallback_check(MPI_Win win, int number)
+{
+    const struct mpirma_fallback *f = mpirma_fallback_of(win);
+    return f == NULL ? MPI_ERR_WIN : number < 0 || number >= f->numbers ? MPI_ERR_ARG : MPI_SUCCESS;
+}
+
+/* MPIRMA_Put_notify: as in mpi-rma.h. */
+static inline int MPIRMA_Put_notify(const void *origin_addr, int origin_count,
+                                    MPI_Datatype origin_type, int target, MPI_Aint target_disp,
+                                    int target_count, MPI_Datatype target_type, int number,
+                                    MPI_Win win)
+{
+    int err = mpirma_fallback_check(win, number);
+    if (err == MPI_SUCCESS)
+        err = MPI_Put(origin_addr, origin_count, origin_type, target, target_disp, target_count,
+                      target_type, win);
+    return mpirma_fallback_raise(win, target, number, err);
+}
+
+/* MPIRMA_Get_notify: as in mpi-rma.h. */
+static inline int MPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type,
+                                    int target, MPI_Aint target_disp, int target_count,
+                                    MPI_Datatype target_type, int number, MPI_Win win)
+{
+    int err = mpirma_fallback_check(win, number);
+    if (err == MPI_SUCCESS)
+        err = MPI_Get(origin_addr, origin_count, origin_type, target, target_disp, target_count,
+                      target_type, win);
+    return mpirma_fallback_raise(win, target, number, err);
+}
+
+/* MPIRMA_Accumulate_notify: as in mpi-rma.h. */
+static inline int MPIRMA_Accumulate_notify(const void *origin_addr, int origin_count,
+                                           MPI_Datatype origin_type, int target,
+                                           MPI_Aint target_disp, int target_count,
+                                           MPI_Datatype target_type, MPI_Op op, int number,
+                                           MPI_Win win)
+{
+    int err = mpirma_fallback_check(win, number);
+    if (err == MPI_SUCCESS)
+        err = MPI_Accumulate(origin_addr, origin_count, origin_type, target, target_disp,
+                             target_count, target_type, op, win);
+    return mpirma_fallback_raise(win, target, number, err);
+}
+
+/* Where source and number are counted; -1: there is no such rank. */
+static inline MPI_Aint mpirma_fallback_place(const struct mpirma_fallback *f, int source,
+                                             int number)
+{
+    if (source == MPI_ANY_SOURCE)
+        return number;
+    return source < 0 || source >= f->nproc ? -1 : (MPI_Aint)(1 + source) * f->numbers + number;
+}
+
+/* MPIRMA_Notify_read: as in mpi-rma.h. */
+static inline int MPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value)
+{
+    const struct mpirma_fallback *f = mpirma_fallback_of(win);
+    const int err = mpirma_fallback_check(win, number);
+    int64_t none = 0, come = 0;
+    MPI_Aint place;
+    if (err != MPI_SUCCESS)
+        return err;
+    place = mpirma_fallback_place(f, source, number);
+    if (place < 0)
+        return MPI_ERR_RANK;
+    MPI_Fetch_and_op(&none, &come, MPI_INT64_T, f->rank, place, MPI_NO_OP, f->counters);
+    MPI_Win_flush(f->rank, f->counters);
+    *value = come - f->taken[place];
+    return MPI_Win_sync(win);
+}
+
+/* MPIRMA_Notify_wait: as in mpi-rma.h. It looks again and again, and lets the host make progress in
+ * between. */
+static inline int MPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count)
+{
+    const struct mpirma_fallback *f = mpirma_fallback_of(win);
+    MPI_Count value = 0;
+    int err, flag;
+    if (count < 0)
+        return MPI_ERR_ARG;
+    while ((err = MPIRMA_Notify_read(win, source, number, &value)) == MPI_SUCCESS && value < count)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    if (err == MPI_SUCCESS)
+        f->taken[mpirma_fallback_place(f, source, number)] += count;
+    return err;
+}
+
+/* MPIRMA_Notify_reset: as in mpi-rma.h. */
+static inline int MPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value)
+{
+    const struct mpirma_fallback *f = mpirma_fallback_of(win);
+    MPI_Count come = 0;
+    const int err = MPIRMA_Notify_read(win, source, number, &come);
+    if (err != MPI_SUCCESS)
+        return err;
+    f->taken[mpirma_fallback_place(f, source, number)] += come;
+    if (value != NULL)
+        *value = come;
+    return MPI_SUCCESS;
+}
+
+#endif
+#endif
