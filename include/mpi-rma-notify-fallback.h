@@ -54,6 +54,7 @@ struct mpirma_fallback {
 
 static int mpirma_fallback_key = MPI_KEYVAL_INVALID;
 
+/* mpirma_fallback_of returns what belongs to win; NULL: MPIRMA_Fallback_begin was not called. */
 static inline struct mpirma_fallback *mpirma_fallback_of(MPI_Win win)
 {
     void *found = NULL;
@@ -108,7 +109,8 @@ static inline int MPIRMA_Fallback_end(MPI_Win win)
     return MPI_SUCCESS;
 }
 
-/* Behind an operation that returned err: complete it at the target, then raise both counters. */
+/* mpirma_fallback_raise completes an operation, which has returned err, at its target, and then
+ * raises both counters there. Returns the first error. */
 static inline int mpirma_fallback_raise(MPI_Win win, int target, int number, int err)
 {
     const struct mpirma_fallback *f = mpirma_fallback_of(win);
@@ -124,7 +126,7 @@ static inline int mpirma_fallback_raise(MPI_Win win, int target, int number, int
     return MPI_Win_flush(target, f->counters);
 }
 
-/* MPI_SUCCESS, or what is wrong with the window or the number. */
+/* mpirma_fallback_check returns MPI_SUCCESS, or what is wrong with the window or the number. */
 static inline int mpirma_fallback_check(MPI_Win win, int number)
 {
     const struct mpirma_fallback *f = mpirma_fallback_of(win);
@@ -170,7 +172,7 @@ static inline int MPIRMA_Accumulate_notify(const void *origin_addr, int origin_c
     return mpirma_fallback_raise(win, target, number, err);
 }
 
-/* Where source and number are counted; -1: there is no such rank. */
+/* mpirma_fallback_place returns where source and number are counted; -1: there is no such rank. */
 static inline MPI_Aint mpirma_fallback_place(const struct mpirma_fallback *f, int source,
                                              int number)
 {

@@ -100,8 +100,8 @@ int MPIRMA_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Data
 int MPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value);
 
 /* MPIRMA_Notify_wait waits until at least count of these have come, and takes count of them. It
- * serves other processes meanwhile, and sleeps after a while. MPI_ERR_OTHER, or MPIX_ERR_PROC_FAILED
- * where the host has it: a process of the window was lost meanwhile, and none has been taken. */
+ * serves other processes meanwhile, and sleeps after a while. MPI_ERR_OTHER: a process of the window
+ * was lost meanwhile, and none has been taken. */
 int MPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count);
 
 /* MPIRMA_Notify_reset takes all of these that have come, and sets *value, unless value is null, to
@@ -125,19 +125,31 @@ int PMPIRMA_Get_version(int *major, int *minor, int *patch);
 /* PMPIRMA_Win_path is MPIRMA_Win_path by the name that profiling tools call. */
 int PMPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
 
-/* The functions of notified access by the names that profiling tools call. */
+/* PMPIRMA_Put_notify is MPIRMA_Put_notify by the name that profiling tools call. */
 int PMPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
                        int target, MPI_Aint target_disp, int target_count, MPI_Datatype target_type,
                        int number, MPI_Win win);
+
+/* PMPIRMA_Get_notify is MPIRMA_Get_notify by the name that profiling tools call. */
 int PMPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target,
                        MPI_Aint target_disp, int target_count, MPI_Datatype target_type, int number,
                        MPI_Win win);
+
+/* PMPIRMA_Accumulate_notify is MPIRMA_Accumulate_notify by the name that profiling tools call. */
 int PMPIRMA_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
                               int target, MPI_Aint target_disp, int target_count,
                               MPI_Datatype target_type, MPI_Op op, int number, MPI_Win win);
+
+/* PMPIRMA_Notify_read is MPIRMA_Notify_read by the name that profiling tools call. */
 int PMPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value);
+
+/* PMPIRMA_Notify_wait is MPIRMA_Notify_wait by the name that profiling tools call. */
 int PMPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count);
+
+/* PMPIRMA_Notify_reset is MPIRMA_Notify_reset by the name that profiling tools call. */
 int PMPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value);
+
+/* PMPIRMA_Notify_init is MPIRMA_Notify_init by the name that profiling tools call. */
 int PMPIRMA_Notify_init(MPI_Win win, int source, int number, MPI_Count count, MPI_Request *request);
 
 #ifdef __cplusplus

@@ -34,6 +34,7 @@ static const struct hint {
     {"alloc_shm", NULL, "false"},
     {"mpirma_weak_unlock", "false", "true"},
     {"which_accumulate_ops", NULL, "sum"},
+    {"mpirma_notifications", "0", "64"},
 };
 enum { HINTS = sizeof hints / sizeof hints[0] };
 
@@ -207,6 +208,8 @@ static void nonsense_values(void)
         {"same_disp_unit", "no!"},
         {"mpi_accumulate_granularity", "-3"},
         {"alloc_shm", "auto"},
+        {"mpirma_notifications", "65"},
+        {"mpirma_notifications", "-1"},
         {"which_accumulate_ops", "sum,gcd"},
         {"mpi_minimum_memory_alignment", "many"},
     };
@@ -404,6 +407,7 @@ int main(int argc, char **argv)
         differing("same_size", "true", "false", "false");
         differing("same_disp_unit", "true", "false", "false");
         differing("mpi_accumulate_granularity", "8", "16", "0");
+        differing("mpirma_notifications", "4", "8", "0");
         differing("no_locks", "true", "false", "false");
         differing("accumulate_ops", "same_op", "same_op_no_op", "same_op_no_op");
         differing("accumulate_ordering", "none", "rar,waw", "rar,waw");

@@ -123,8 +123,10 @@ bool hint_read(int i, const char *text, struct win_hints *h)
     case FORM_NUMBER:
         return text_number(text, at);
     case FORM_NUMBERS:
-        return text_number(text, &number) && number <= NOTIFY_MAX &&
-               (*(uint64_t *)at = number, true);
+        if (!text_number(text, &number) || number > NOTIFY_MAX)
+            return false;
+        *(uint64_t *)at = number;
+        return true;
     case FORM_ALIGNMENT:
         return text_alignment(text, at);
     }
