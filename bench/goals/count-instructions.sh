@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# count-instructions.sh - instructions per MPI_Put of 8 bytes and per empty
+# count-instructions.sh - instructions per MPI_Put and MPIRMA_Put_notify of 8 bytes and per empty
 # MPI_Win_flush, on a window of MPI_Win_allocate in a lock_all epoch, and per lock,
 # put and unlock, each with its limit; and MPI_Accumulate there, without one.
 #
@@ -88,6 +88,7 @@ per_call() {
 missed=0
 echo "$launcher, one-sided calls by ${lib:-the host}"
 per_call callgrind_puts --callgrind-put "MPI_Put of 8 bytes, mapped" 110
+test -z "$lib" || per_call callgrind_notified --callgrind-notified "MPIRMA_Put_notify of 8 bytes, mapped" 130
 per_call callgrind_flushes --callgrind-flush "empty MPI_Win_flush" 35
 per_call callgrind_locks --callgrind-lock "lock, put of 8 bytes, unlock, mapped" 260
 per_call callgrind_acc_one --callgrind-acc "MPI_Accumulate of a double, mapped"

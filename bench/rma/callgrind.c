@@ -2,14 +2,18 @@
 /*
  * callgrind.c - exactly n calls for an instruction counter; suites.h.
  *
- * Rank 0 calls callgrind_puts, callgrind_flushes, callgrind_locks, or callgrind_acc_one and
- * callgrind_acc_eight, and callgrind collects only inside one of them (--toggle-collect), so the
+ * Rank 0 calls callgrind_puts, callgrind_notified, callgrind_flushes, callgrind_locks, or
+ * callgrind_acc_one and callgrind_acc_eight, and callgrind collects only inside one of them (--toggle-collect), so the
  * difference of two runs divided by the difference of n is what one call costs. The first calls,
  * which may set things up, are made before. See count-instructions.sh.
  */
 #define _GNU_SOURCE 1
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+#include <mpi-rma.h>
 
 #include "bench/rma/suites.h"
 
@@ -17,6 +21,11 @@
 #define TARGET 1
 
 __attribute__((noinline)) void callgrind_puts(const struct winmem *w, const int64_t *value, long n);
+/* Looked up, since the program runs on the host alone, too. */
+static __typeof__(MPIRMA_Put_notify) *put_notify;
+
+__attribute__((noinline)) void callgrind_notified(const struct winmem *w, const int64_t *value,
+                                                  long n);
 __attribute__((noinline)) void callgrind_flushes(const struct winmem *w, long n);
 __attribute__((noinline)) void callgrind_locks(const struct winmem *w, const int64_t *value,
                                                long n);
@@ -24,6 +33,12 @@ __attribute__((noinline)) void callgrind_acc_one(const struct winmem *w, const d
                                                  long n);
 __attribute__((noinline)) void callgrind_acc_eight(const struct winmem *w, const double *ones,
                                                    long n);
+
+void callgrind_notified(const struct winmem *w, const int64_t *value, long n)
+{
+    for (long i = 0; i < n; i++)
+        put_notify(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, 0, w->win);
+}
 
 void callgrind_puts(const struct winmem *w, const int64_t *value, long n)
 {
@@ -99,6 +114,41 @@ static void on_window(MPI_Comm all, long n, enum what what)
 void rma_callgrind_put(MPI_Comm all, long n)
 {
     on_window(all, n, PUTS);
+}
+
+static void notified_puts(const struct winmem *w, long n)
+{
+    const int64_t value = n;
+
+    MPI_Win_lock_all(0, w->win);
+    callgrind_puts(w, &value, WARM);
+    callgrind_notified(w, &value, n);
+    MPI_Win_unlock_all(w->win);
+}
+
+void rma_callgrind_notified(MPI_Comm all, long n)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "MPIRMA_Put_notify");
+    struct winmem w;
+    char reason[160] = "";
+    MPI_Info info;
+    int rank;
+
+    memcpy(&put_notify, &symbol, sizeof(symbol));
+    if (!put_notify)
+        bench_wrong("%s", "the host has no notified puts");
+    MPI_Comm_rank(all, &rank);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpirma_notifications", "1");
+    if (winmem_open_info(&w, WINMEM_ALLOCATE, 4096, info, all, reason, sizeof(reason)))
+        bench_wrong("%s", reason);
+    MPI_Info_free(&info);
+    if (rank == 0)
+        notified_puts(&w, n);
+    MPI_Barrier(all);
+    if (rank == TARGET && *(int64_t *)w.base != n)
+        bench_wrong("the word put is %lld, expected %ld", (long long)*(int64_t *)w.base, n);
+    winmem_close(&w);
 }
 
 void rma_callgrind_flush(MPI_Comm all, long n)

@@ -42,7 +42,7 @@ struct options {
     unsigned suites;
     bool pin;
     const char *csv;
-    long puts, flushes, locks, accs; /* exactly so many and nothing else, or -1 */
+    long puts, notified, flushes, locks, accs; /* exactly so many and nothing else, or -1 */
 };
 
 /* What an option's parser works on. */
@@ -68,6 +68,7 @@ enum key {
     KEY_PUT,
     KEY_FLUSH,
     KEY_LOCK,
+    KEY_NOTIFIED,
     KEY_ACC,
 };
 
@@ -93,6 +94,8 @@ static const struct argp_option option_table[] = {
     {"quick", KEY_QUICK, NULL, 0, "Fewer sizes, 3 blocks of 4 ms, targets computing 0.3 s", 0},
     {"callgrind-put", KEY_PUT, "N", 0,
      "Only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts", 0},
+    {"callgrind-notified", KEY_NOTIFIED, "N", 0,
+     "Only N MPIRMA_Put_notify of 8 bytes by rank 0, in callgrind_notified", 0},
     {"callgrind-flush", KEY_FLUSH, "N", 0,
      "Only N empty MPI_Win_flush by rank 0, in callgrind_flushes", 0},
     {"callgrind-lock", KEY_LOCK, "N", 0,
@@ -108,6 +111,7 @@ static void defaults(struct options *o, struct bench *b)
     *o = (struct options){.suites = (1u << SUITES) - 1,
                           .pin = true,
                           .puts = -1,
+                          .notified = -1,
                           .flushes = -1,
                           .locks = -1,
                           .accs = -1};
@@ -143,6 +147,8 @@ static long *calls_of(struct options *o, int key)
         return &o->flushes;
     case KEY_LOCK:
         return &o->locks;
+    case KEY_NOTIFIED:
+        return &o->notified;
     case KEY_ACC:
         return &o->accs;
     default:
@@ -341,13 +347,15 @@ int main(int argc, char **argv)
     place_init(&b.place, b.rank, b.nprocs, o.pin);
     if (o.puts >= 0)
         rma_callgrind_put(b.all, o.puts);
+    if (o.notified >= 0)
+        rma_callgrind_notified(b.all, o.notified);
     if (o.flushes >= 0)
         rma_callgrind_flush(b.all, o.flushes);
     if (o.locks >= 0)
         rma_callgrind_lock(b.all, o.locks);
     if (o.accs >= 0)
         rma_callgrind_acc(b.all, o.accs);
-    if (o.puts < 0 && o.flushes < 0 && o.locks < 0 && o.accs < 0) {
+    if (o.puts < 0 && o.notified < 0 && o.flushes < 0 && o.locks < 0 && o.accs < 0) {
         open_results(&o, &b);
         if (o.suites & suite_bit("memory"))
             rma_memory_first(&b);
