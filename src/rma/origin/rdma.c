@@ -336,7 +336,8 @@ static int notify_behind(struct win *w, struct rma_target *t, const struct rma_o
 {
     struct rma_op only = *op;
     only.oaddr = NULL;
-    only.tcount = 0;
+    only.otype = only.ttype; /* a get has none */
+    only.ocount = only.tcount = 0;
     const int err = rdma_await(w, t->pkt, false);
     return err ? err : issue_operate(w, t, PKT_OP_PUT, &only, 0, 0);
 }
