@@ -24,6 +24,7 @@
 #include "rma/path/direct.h"
 #include "rma/rma.h"
 #include "rma/win/full_fence.h"
+#include "rma/win/notify_raise.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/win.h"
 
@@ -61,9 +62,14 @@ MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t d
 MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, int64_t disp,
                                  size_t len, int number)
 {
-    if (unlikely((unsigned)number >= w->notify.n || !fast_put(w, from, target, disp, len)))
+    const struct rma_target *t = win_peek(w, target);
+    char *to = fast_find(w, t, disp, len);
+    if (unlikely(!to || (unsigned)number >= w->notify.n))
         return false;
-    notify_raise(w, win_peek(w, target), (uint32_t)number + 1);
+    win_count(w, PATH_MAPPED, len);
+    copy_whole(to, from, len);
+    win_set_dirty(w);
+    notify_raise_here(w, t, (uint32_t)number + 1);
     return true;
 }
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/win/notify_raise.h"
 #include "rma/win/win.h"
-#include "sys/attention.h"
 
 /* Counters of a row, in whole lines: a row has one writer, but that of all origins. */
 static size_t row_counters(uint64_t n)
@@ -90,14 +90,7 @@ static void raise_by_one(notify_counter *counter)
 
 void notify_raise(struct win *w, const struct rma_target *t, uint32_t mark)
 {
-    const struct rma_env *env = w->rma->env;
-    raise_by_one(&t->notify.to[mark - 1]);
-    raise_by_one(&t->notify.to_all[mark - 1]);
-    win_count_notified(w);
-    if (!t->peer->self)
-        event_notify(&t->peer->attention->threads, t->peer->ring_fd);
-    else if (w->rma->threads)
-        event_notify(&env->attention->threads, env->ring_fd);
+    notify_raise_here(w, t, mark);
 }
 
 void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark)
