@@ -22,7 +22,7 @@
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 8
+#define PKT_VERSION 9
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {

@@ -187,7 +187,7 @@ static void requests(struct mt_win *w)
     const int right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
     MPI_Request all[3], never;
     int flag = 1, index = -1, got = -1;
-    MPI_Status status;
+    MPI_Status status, statuses[3];
 
     mt_section("%s: requests", mt_kind_name(w->kind));
     MT_OK(MPIRMA_Notify_reset(w->win, left, DATA, NULL));
@@ -209,11 +209,11 @@ static void requests(struct mt_win *w)
                                 w->win));
         MT_OK(MPI_Send(&i, 1, MPI_INT, right, 3, MPI_COMM_WORLD));
         if (i % 3 == 0)
-            MT_OK(MPI_Waitall(3, all, MPI_STATUSES_IGNORE));
+            MT_OK(MPI_Waitall(3, all, statuses));
         for (int k = 0; i % 3 == 1 && k < 3; k++)
             MT_OK(MPI_Waitany(3, all, &index, &status));
         for (flag = 0; i % 3 == 2 && !flag;)
-            MT_OK(MPI_Testall(3, all, &flag, MPI_STATUSES_IGNORE));
+            MT_OK(MPI_Testall(3, all, &flag, statuses));
         int32_t saw[2];
         memcpy(saw, w->base, sizeof saw);
         CHECK(saw[0] == i && saw[1] == left && got == i, "round %d: saw %d, %d and %d", i, saw[0],

@@ -13,14 +13,24 @@
  * memory, made when the first of their notifications comes.
  *
  *   origin                                  target
- *   data of the operation are in place      B: counter >= wanted (acquire)
- *   A: counter += 1 (release)               loads of the data
- *   C: does anybody sleep? wake             D: sleeps, and looks at the counter once more before
+ *   data of the operation are in place      C: sleepers += 1 (seq_cst)
+ *   A: counter += 1 (release)                  fence, or membarrier (event.h)
+ *      fence, or none (event.h)             B: counter >= wanted? (acquire) then loads of the data
+ *   D: sleepers? wake                          else sleep
  *
  * A pairs with B: who has read the counter sees the data, and who has raised it for a get has read
- * them. C and D are those of sys/event.h. Notifications of several origins to one number are
- * read-modify-writes of one counter, so that B sees the data of all that it counts. Where the
- * target does the operation, A is done by the thread of the target that applies the packet.
+ * them. Notifications of several origins to one number are read-modify-writes of one counter, so
+ * that B sees the data of all that it counts.
+ *
+ * No wake-up is lost: the two fences are in one order. If the origin's comes first, B reads what A
+ * has stored, and the target does not sleep. Otherwise D reads what C has stored, and wakes. The
+ * target sleeps on the event of its attention (wait.h), on which all processes of the node that may
+ * raise its counters wake. B is looked at before C as well, and there without the second fence.
+ *
+ * Where the target does the operation, the thread of the target that applies the packet does A and
+ * D, under the engine's lock, and B is under it, too. D is left out where only one thread of the
+ * application may call: then the thread that sleeps is woken by the agent (agent.c), or it has
+ * applied the packet itself.
  *
  * Locks: counters none; what was taken, and the rows in the target's own memory, the engine's.
  */
@@ -86,8 +96,8 @@ int notify_expect(struct win *w, struct rma_target *t);
 void notify_raise(struct win *w, const struct rma_target *t, uint32_t mark);
 
 /* notify_arrived raises this process's counters for an operation of t that came by packet, and
- * whose data are in place. notify_expect was called before. Under the engine's lock; threads that
- * sleep are woken by who polls. */
+ * whose data are in place, and wakes other threads of the application that sleep. notify_expect was
+ * called before. Under the engine's lock. */
 void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark);
 
 /* notify_count returns how many notifications of that number have come from t (NULL: from all) and
