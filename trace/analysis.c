@@ -39,6 +39,12 @@ const struct pattern_info pattern_info[PATTERNS] = {
                        "MPI_Win_wait waits although the origin has issued its last operation",
                        "Call MPI_Win_complete right after the last operation of the epoch.",
                        EARLY_WAIT, true, false},
+    [LATE_NOTIFICATION] = {"late_notification", "Late Notification",
+                           "a call that takes notifications waits because an origin has not "
+                           "issued the operation that raises the last of them",
+                           "Issue the notified operation earlier at its origin, or compute "
+                           "something else at the target before it waits.",
+                           -1, true, true},
     [LOCK_CONTENTION] = {"lock_contention", "Lock Contention",
                          "a process waits for a lock that another one holds",
                          "Hold exclusive locks for a shorter time, use shared locks with "
@@ -119,6 +125,7 @@ void analyse(struct analysis *analysis, const struct trace *trace, enum model mo
     profile(analysis, &epochs);
     find_collective(analysis);
     find_group(analysis, &epochs);
+    find_notified(analysis);
     find_pairs(analysis, &epochs);
     find_locks(analysis);
     find_progress(analysis);

@@ -19,6 +19,7 @@ enum pattern {
     LATE_POST,
     EARLY_WAIT,
     LATE_COMPLETE,
+    LATE_NOTIFICATION,
     LOCK_CONTENTION,
     WAIT_FOR_PROGRESS,
     UNNEEDED_SYNC,
@@ -108,6 +109,7 @@ void profile(struct analysis *analysis, const struct epochs *epochs);
 void find_collective(struct analysis *analysis);
 void find_group(struct analysis *analysis, const struct epochs *epochs);
 void find_pairs(struct analysis *analysis, const struct epochs *epochs);
+void find_notified(struct analysis *analysis);
 void find_locks(struct analysis *analysis);
 void find_progress(struct analysis *analysis);
 void find_accumulates(struct analysis *analysis);

@@ -8,7 +8,9 @@
  * that synchronizes, or of the test of its request); RmaOpCompleteRemote where the standard
  * completes it at the target. Both carry how much earlier the data had really arrived, where that
  * is known. An operation in an epoch of MPI_Win_start completes at the target in MPI_Win_wait: its
- * RmaOpCompleteRemote stands beside MPI_Win_complete with an attribute that says so.
+ * RmaOpCompleteRemote stands beside MPI_Win_complete with an attribute that says so. One that
+ * raises a notification has its number as an attribute; where its target takes notifications there
+ * is an RmaSync.
  */
 #include "archive_process.h"
 
@@ -30,9 +32,11 @@ static void write_issue(struct track *track, const struct win *win, const struct
     bool fetches = r->what != TRACE_ACCUMULATE;
     OTF2_ErrorCode code;
 
-    track_path(track, r->arg & 15);
+    track_path(track, r->arg & TRACE_OP_PATH);
     if (r->arg & TRACE_OP_REQUEST)
         track_u32(track, ATTR_REQUEST, 1);
+    if (r->arg >> TRACE_OP_NOTIFY_SHIFT)
+        track_u32(track, ATTR_NOTIFICATION, (r->arg >> TRACE_OP_NOTIFY_SHIFT) - 1);
     if (r->what == TRACE_PUT)
         code = OTF2_EvtWriter_RmaPut(track->writer, track->attributes, time, win->index, peer,
                                      r->bytes, r->id);
@@ -192,6 +196,23 @@ void op_tested(struct process *process, struct track *track, uint64_t time, uint
         archive_check(track->archive,
                       OTF2_EvtWriter_RmaOpTest(track->writer, track->attributes,
                                                track_time(track, time), win->index, id));
+}
+
+void op_taken(struct process *process, struct track *track, const struct trace_record *r)
+{
+    const struct win *win = process_win(process, r->win);
+
+    if (!win || r->peer >= (int64_t)win->job->nranks) {
+        process->archive->unknown_window++;
+        return;
+    }
+    track_u32(track, ATTR_NOTIFICATION, r->arg);
+    track_u64(track, ATTR_TAKEN, r->bytes);
+    archive_check(track->archive,
+                  OTF2_EvtWriter_RmaSync(track->writer, track->attributes,
+                                         track_time(track, r->time), win->index,
+                                         r->peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)r->peer,
+                                         OTF2_RMA_SYNC_TYPE_NOTIFY_IN));
 }
 
 void win_free(struct win *win)

@@ -241,6 +241,9 @@ static void one_record(struct process *process, struct thread *thread, const str
     case TRACE_REQUEST_TEST:
         op_tested(process, track, r->time, r->id);
         break;
+    case TRACE_TAKEN:
+        op_taken(process, track, r);
+        break;
     case TRACE_FENCE:
     case TRACE_START:
     case TRACE_POST:

@@ -81,6 +81,8 @@ void op_tested(struct process *process, struct track *track, uint64_t time, uint
 /* Writes the completion of the operations of win to peer (-1: to all); what: COMPLETE_. Without
  * COMPLETE_REMOTE they stay in the list. */
 void op_complete(struct track *track, struct win *win, int32_t peer, unsigned what, uint64_t time);
+/* Notifications that the process takes. */
+void op_taken(struct process *process, struct track *track, const struct trace_record *r);
 void win_free(struct win *win);
 
 /* Archive_locks.c */

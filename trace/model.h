@@ -60,11 +60,12 @@ struct operation {
     uint64_t arrived;       /* when the data really was there; 0: not known */
     uint64_t bytes, id;
     uint32_t rank, target, win;
-    uint32_t call;      /* that issues it */
-    uint32_t completer; /* call in which it is complete at the origin */
-    uint32_t fences;    /* of this window at the origin before it */
-    uint32_t starts;    /* and access epochs of MPI_Win_start; 0: it is in none */
-    uint8_t op, path;   /* enum trace_op, enum trace_path */
+    uint32_t call;         /* that issues it */
+    uint32_t completer;    /* call in which it is complete at the origin */
+    uint32_t fences;       /* of this window at the origin before it */
+    uint32_t starts;       /* and access epochs of MPI_Win_start; 0: it is in none */
+    uint32_t notification; /* number of the one that it raises at its target */
+    uint8_t op, path;      /* enum trace_op, enum trace_path */
     bool request, at_wait, unrecorded;
 };
 
@@ -73,6 +74,14 @@ struct lock_use {
     uint32_t rank, target, win;         /* target NONE: all */
     uint32_t call;
     bool exclusive, nocheck;
+};
+
+/* Notifications that a process takes. */
+struct taking {
+    uint64_t time, count;
+    uint32_t rank, win, number;
+    uint32_t source; /* NONE: any */
+    uint32_t call;   /* in which that is */
 };
 
 struct trace {
@@ -93,6 +102,8 @@ struct trace {
     size_t nops, ops_cap;
     struct lock_use *lock;
     size_t nlocks, locks_cap;
+    struct taking *taking;
+    size_t ntakings, takings_cap;
     uint64_t length; /* ns from the first to the last event */
     uint64_t events, rma_events;
     bool damaged; /* not all events could be read */

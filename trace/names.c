@@ -26,6 +26,10 @@ const struct attr_name attr_name[ATTRS] = {
     [ATTR_BYTES] = {"bytes", "of data", OTF2_TYPE_UINT64},
     [ATTR_QUEUE] = {"queue length", "how many wait, this one included", OTF2_TYPE_UINT32},
     [ATTR_RANK] = {"rank", "in MPI_COMM_WORLD", OTF2_TYPE_UINT32},
+    [ATTR_NOTIFICATION] = {"notification",
+                           "number of the notification that is raised at the target, or taken",
+                           OTF2_TYPE_UINT32},
+    [ATTR_TAKEN] = {"notifications taken", "how many", OTF2_TYPE_UINT64},
 };
 
 const struct region_name own_region_name[OWN_REGIONS] = {
@@ -43,6 +47,9 @@ const struct region_name own_region_name[OWN_REGIONS] = {
 const char *const call_name[TRACE_CALL_LAST] = {"",
 #define CALL_NAME(name) "MPI_" #name,
                                                 TRACE_CALLS(CALL_NAME)
+#undef CALL_NAME
+#define CALL_NAME(name) "MPIRMA_" #name,
+                                                    TRACE_EXTENSION_CALLS(CALL_NAME)
 #undef CALL_NAME
 };
 

@@ -27,8 +27,10 @@ enum attr {
     ATTR_ORIGIN,     /* of what a target does: rank in the window */
     ATTR_OPERATIONS,
     ATTR_BYTES,
-    ATTR_QUEUE, /* how many wait */
-    ATTR_RANK,  /* in MPI_COMM_WORLD */
+    ATTR_QUEUE,        /* how many wait */
+    ATTR_RANK,         /* in MPI_COMM_WORLD */
+    ATTR_NOTIFICATION, /* of an operation, and where notifications are taken: their number */
+    ATTR_TAKEN,        /* how many are */
     ATTRS
 };
 

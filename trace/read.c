@@ -154,6 +154,7 @@ void trace_free(struct trace *trace)
     free(trace->doing);
     free(trace->op);
     free(trace->lock);
+    free(trace->taking);
     free(trace->creator);
     free(trace->description);
     notes_free(&trace->notes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_rma.c - operations and locks of an archive, see reading.h.
+ * read_rma.c - operations, locks and notifications of an archive, see reading.h.
  */
 #include "reading.h"
 
@@ -111,6 +111,7 @@ static struct operation *new_op(struct reading *reading, OTF2_LocationRef locati
                              .win = win,
                              .call = call ? (uint32_t)(call - trace->call) : NONE,
                              .completer = NONE,
+                             .notification = reading_u32(reading, list, ATTR_NOTIFICATION),
                              .request = reading_u32(reading, list, ATTR_REQUEST) == 1};
     reading_set_window(reading, place, win);
     struct counts *counts = reading_counts(reading, op->rank, win);
@@ -219,6 +220,34 @@ static OTF2_CallbackCode on_complete_remote(OTF2_LocationRef location, OTF2_Time
     return OTF2_CALLBACK_SUCCESS;
 }
 
+/* Of the kinds of RmaSync the one that says that notifications are taken. */
+static OTF2_CallbackCode on_sync(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                 OTF2_AttributeList *list, OTF2_RmaWinRef ref, uint32_t remote,
+                                 OTF2_RmaSyncType type)
+{
+    struct reading *reading = data;
+    struct trace *trace = reading->trace;
+    uint32_t place = reading_place(reading, location), win = defs_find(&reading->defs->window, ref);
+    struct call *call = place == NONE ? NULL : reading_call(reading, place);
+    uint64_t now = reading_ns(reading, time), count = reading_u64(reading, list, ATTR_TAKEN);
+
+    trace->rma_events++;
+    if (type != OTF2_RMA_SYNC_TYPE_NOTIFY_IN || count == UINT64_MAX || win == NONE ||
+        place == NONE || trace->place[place].rank == NONE)
+        return OTF2_CALLBACK_SUCCESS;
+    trace->taking =
+        grow(trace->taking, trace->ntakings, &trace->takings_cap, sizeof *trace->taking);
+    trace->taking[trace->ntakings++] =
+        (struct taking){.time = now,
+                        .count = count,
+                        .rank = trace->place[place].rank,
+                        .win = win,
+                        .number = reading_u32(reading, list, ATTR_NOTIFICATION),
+                        .source = reading_world(trace, win, remote),
+                        .call = call ? (uint32_t)(call - trace->call) : NONE};
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on)
 {
     OTF2_GlobalEvtReaderCallbacks_SetRmaRequestLockCallback(on, on_request_lock);
@@ -230,4 +259,5 @@ void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on)
     OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteBlockingCallback(on, on_complete);
     OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(on, on_complete);
     OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(on, on_complete_remote);
+    OTF2_GlobalEvtReaderCallbacks_SetRmaSyncCallback(on, on_sync);
 }

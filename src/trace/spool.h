@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 2, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 3, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -52,8 +52,9 @@ enum trace_kind {
     TRACE_WIN_FREE,   /* inside MPI_Win_free, when the window is gone. win */
     TRACE_OP,   /* an operation is issued, inside its call. win, peer: target, id: its number, by
                    which this process names it from now on and which only grows, bytes: at the
-                   target, what: enum trace_op, arg: enum trace_path, and TRACE_OP_REQUEST for a
-                   request-based one */
+                   target, what: enum trace_op, arg: enum trace_path, TRACE_OP_REQUEST for a
+                   request-based one, and, shifted by TRACE_OP_NOTIFY_SHIFT, 1 + the number of the
+                   notification that it raises. Without bytes it is a notification alone */
     TRACE_DONE, /* the operation id is complete at the target. win, peer, id; time is when this
                    process knows it: at once where it has copied itself */
     TRACE_DONE_ALL,     /* an acknowledgement or a reply has come, so all to peer whose number is
@@ -96,6 +97,8 @@ enum trace_kind {
     TRACE_CLOCK, /* bytes (as int64_t): nanoseconds to add to this machine's clock at time for that
                     of the machine of rank 0; id: half the round trip in which it was measured */
     TRACE_NAME,  /* a function of MPI that is not among TRACE_CALLS: struct trace_name */
+    TRACE_TAKEN, /* this process takes notifications that have come. win, peer: source, -1: any,
+                    arg: their number, bytes: how many */
     TRACE_KINDS
 };
 
@@ -109,7 +112,7 @@ enum trace_op {
     TRACE_COMPARE_AND_SWAP
 };
 enum trace_path { TRACE_MAPPED = 1, TRACE_ASSISTED, TRACE_PACKETS, TRACE_NETWORK };
-enum { TRACE_OP_REQUEST = 16 };
+enum { TRACE_OP_PATH = 15, TRACE_OP_REQUEST = 16, TRACE_OP_NOTIFY_SHIFT = 8 };
 enum trace_lock {
     TRACE_LOCK_SHARED = 1,
     TRACE_LOCK_EXCLUSIVE,
@@ -124,7 +127,8 @@ enum trace_assert { /* the bits of rma.h, not those of the host */
                     TRACE_NOSUCCEED = 16
 };
 
-/* Every function that is recorded by ENTER and LEAVE. */
+/* Every function that is recorded by ENTER and LEAVE: those of MPI, then those of mpi-rma.h, whose
+ * names begin with MPIRMA_. */
 /* clang-format off */
 #define TRACE_CALLS(X) \
     X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_attach) \
@@ -134,12 +138,14 @@ enum trace_assert { /* the bits of rma.h, not those of the host */
     X(Win_test) X(Win_lock) X(Win_unlock) X(Win_lock_all) X(Win_unlock_all) X(Win_flush) \
     X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Wait) X(Waitany) \
     X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) X(Request_get_status)
+#define TRACE_EXTENSION_CALLS(X) \
+    X(Put_notify) X(Get_notify) X(Accumulate_notify) X(Notify_read) X(Notify_wait) X(Notify_reset)
 /* clang-format on */
 
 enum trace_call {
     TRACE_CALL_NONE,
 #define TRACE_CALL_NUMBER(name) TRACE_CALL_##name,
-    TRACE_CALLS(TRACE_CALL_NUMBER)
+    TRACE_CALLS(TRACE_CALL_NUMBER) TRACE_EXTENSION_CALLS(TRACE_CALL_NUMBER)
 #undef TRACE_CALL_NUMBER
         TRACE_CALL_LAST
 };

@@ -89,7 +89,7 @@ static void window_made(struct thread *th, size_t at, const struct trace_record 
 static void operation(struct thread *th, size_t at, const struct trace_record *r)
 {
     struct process *p = th->proc;
-    const uint32_t path = r->arg & ~(uint32_t)TRACE_OP_REQUEST;
+    const uint32_t path = r->arg & TRACE_OP_PATH;
     struct window *w = &p->win[r->win];
     if (!th->depth)
         bad(th, at, "an operation outside of all calls");

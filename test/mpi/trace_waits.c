@@ -7,7 +7,8 @@
  * or more, than what may wait for it outside of the calls; the first kind waits in
  * MPI_Win_complete.
  */
-#include <mpi.h>
+#include <mpi-rma.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,8 +173,44 @@ static void absent_target(void)
     MPI_Win_fence(MPI_MODE_NOPRECEDE, win);
 }
 
+/* Rank 0 waits for a notification of rank 1. */
+static void late_notification(bool by_request)
+{
+    static const int value = 1;
+    MPI_Request request;
+
+    if (rank == 1) {
+        late();
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPIRMA_Put_notify(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, by_request, win);
+        MPI_Win_unlock(0, win);
+    } else if (rank == 0 && by_request) {
+        MPIRMA_Notify_init(win, 1, by_request, 1, &request);
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+    } else if (rank == 0) {
+        MPIRMA_Notify_wait(win, MPI_ANY_SOURCE, by_request, 1);
+    }
+}
+
+static void make_window(void)
+{
+    MPI_Info info;
+    int *memory;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpirma_notifications", "2");
+    MPI_Win_allocate(SIZE, sizeof(int), info, MPI_COMM_WORLD, &memory, &win);
+    MPI_Info_free(&info);
+}
+
 static void all_waits(void)
 {
+    for (int i = 0; i < 2; i++) {
+        start_together();
+        late_notification(i);
+    }
     for (int i = LATE_POST; i <= LATE_COMPLETE; i++) {
         start_together();
         group_epoch((enum where)i);
@@ -188,7 +225,7 @@ static void all_waits(void)
 
 int main(int argc, char **argv)
 {
-    int *memory, size;
+    int size;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -199,7 +236,7 @@ int main(int argc, char **argv)
     }
     ms = atof(argv[1]);
     start_together();
-    MPI_Win_allocate(SIZE, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    make_window();
     if (argc == 3 && strcmp(argv[2], "progress") == 0) {
         start_together();
         absent_target();

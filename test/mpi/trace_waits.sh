@@ -94,6 +94,7 @@ with_delay() {
     as_long late_complete 1
     as_long wait_at_fence 2 # two processes wait for the third
     as_long early_fence 1   # one of them for its operation
+    as_long late_notification 2 # once in MPIRMA_Notify_wait, once in MPI_Wait
     as_long lock_contention 1
     as_long wait_at_create 2
     as_long wait_at_free 2
@@ -104,7 +105,7 @@ with_delay() {
 }
 
 without_delay() {
-    for pattern in late_post early_wait late_complete wait_at_fence early_fence lock_contention wait_at_free \
+    for pattern in late_post early_wait late_complete late_notification wait_at_fence early_fence lock_contention wait_at_free \
         parked_packets wait_for_progress; do
         absent $pattern
     done

@@ -131,6 +131,72 @@ static void late_put(struct made_job *job, double delay)
     make_free_all(job, 100000);
 }
 
+/* A put that raises notification 5. */
+static void notified_put(struct made_job *job, uint32_t rank, double us, uint32_t target)
+{
+    struct made_file *file = &job->app[rank];
+
+    make_record(file, us, TRACE_ENTER)->what = TRACE_CALL_Put_notify;
+    struct trace_record *r = make_record(file, us, TRACE_OP);
+    r->win = 1;
+    r->peer = (int32_t)target;
+    r->what = TRACE_PUT;
+    r->arg = TRACE_MAPPED | (1 + 5) << TRACE_OP_NOTIFY_SHIFT;
+    r->id = ++job->next_id;
+    r->bytes = 64;
+    make_done(job, rank, us + 0.5, target, job->next_id);
+    make_record(file, us + 1, TRACE_LEAVE)->what = TRACE_CALL_Put_notify;
+}
+
+/* Waiting for count of them, from one source or, -1, from any. */
+static void notified_wait(struct made_job *job, uint32_t rank, double begin, double end,
+                          int32_t source, uint64_t count)
+{
+    struct made_file *file = &job->app[rank];
+    struct trace_record *r = make_record(file, begin, TRACE_ENTER);
+
+    r->what = TRACE_CALL_Notify_wait;
+    r->win = 1;
+    r->peer = source;
+    r = make_record(file, end, TRACE_TAKEN);
+    r->win = 1;
+    r->peer = source;
+    r->arg = 5;
+    r->bytes = count;
+    make_record(file, end, TRACE_LEAVE)->what = TRACE_CALL_Notify_wait;
+}
+
+/* Of two origins the second is late. What is then taken of each of them is there already. */
+static void late_notification(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    for (uint32_t i = 0; i < 3; i++)
+        make_fence(job, i, 20, 30, TRACE_NOPRECEDE);
+    notified_put(job, 0, 100, 2);
+    notified_put(job, 1, 110 + delay, 2);
+    notified_wait(job, 2, 105, 120 + delay, -1, 2);
+    notified_wait(job, 2, 130 + delay, 131 + delay, 1, 1);
+    notified_wait(job, 2, 132 + delay, 133 + delay, 0, 1);
+    for (uint32_t i = 0; i < 3; i++)
+        make_fence(job, i, 20000, 20010, 0);
+    make_free_all(job, 100000);
+}
+
+/* The first one has come and was taken, the second is late. */
+static void second_notification(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20, 30, TRACE_NOPRECEDE);
+    notified_put(job, 0, 100, 1);
+    notified_put(job, 0, 110 + delay, 1);
+    notified_wait(job, 1, 102, 103, 0, 1);
+    notified_wait(job, 1, 105, 120 + delay, 0, 1);
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(job, i, 20000, 20010, 0);
+    make_free_all(job, 100000);
+}
+
 /* Two shared locks do not exclude each other. */
 static void shared_locks(struct made_job *job, double delay)
 {
@@ -235,6 +301,13 @@ static void group_waits(void **state)
     check(late_put, 2, "early_wait", DELAY);
 }
 
+static void notified_waits(void **state)
+{
+    (void)state;
+    check(late_notification, 3, "late_notification", DELAY);
+    check(second_notification, 2, "late_notification", DELAY);
+}
+
 static void lock_waits(void **state)
 {
     (void)state;
@@ -314,9 +387,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(collective_waits),   cmocka_unit_test(group_waits),
-        cmocka_unit_test(lock_waits),         cmocka_unit_test(target_waits),
-        cmocka_unit_test(internal_findings),  cmocka_unit_test(late_put_is_no_late_complete),
-        cmocka_unit_test(parked_is_progress), cmocka_unit_test(unneeded_pairs),
+        cmocka_unit_test(notified_waits),     cmocka_unit_test(lock_waits),
+        cmocka_unit_test(target_waits),       cmocka_unit_test(internal_findings),
+        cmocka_unit_test(parked_is_progress), cmocka_unit_test(late_put_is_no_late_complete),
+        cmocka_unit_test(unneeded_pairs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,8 +3,8 @@
  * notified.c - notified access of mpi-rma.h (doc/notified.md): put, get and accumulate that raise a
  * notification, and the calls by which a target counts and awaits them.
  *
- * As comm.c and comm_acc.c, and the number of the notification is checked first. In a trace an
- * operation is recorded as the MPI call after which it is named. No state, no locks.
+ * As comm.c and comm_acc.c, and the number of the notification is checked first. No state, no
+ * locks.
  *
  * Neighbours: comm_transfer.h and comm_acc.h, which check the other arguments; notify_request.h,
  * the requests; rma.h, which counts.
@@ -35,7 +35,7 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
                                                  int target, MPI_Aint disp, int tcount,
                                                  MPI_Datatype ttype, int number, MPI_Win win)
 {
-    TRACED_WIN(Put, win);
+    TRACED_WIN(Put_notify, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op op;
     int err;
@@ -70,7 +70,7 @@ MRMA_PUBLIC int PMPIRMA_Get_notify(void *raddr, int rcount, MPI_Datatype rtype, 
                                    MPI_Aint disp, int tcount, MPI_Datatype ttype, int number,
                                    MPI_Win win)
 {
-    TRACED_WIN(Get, win);
+    TRACED_WIN(Get_notify, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op op;
     int err;
@@ -88,7 +88,7 @@ MRMA_PUBLIC int PMPIRMA_Accumulate_notify(const void *oaddr, int ocount, MPI_Dat
                                           int target, MPI_Aint disp, int tcount, MPI_Datatype ttype,
                                           MPI_Op mpi_op, int number, MPI_Win win)
 {
-    TRACED_WIN(Accumulate, win);
+    TRACED_WIN(Accumulate_notify, win);
     struct win_rec *rec = win_lookup(win);
     struct rma_op op;
     int err;
@@ -119,6 +119,7 @@ static int ended(const struct win_rec *rec, const char *func, int err, int sourc
 
 MRMA_PUBLIC int PMPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value)
 {
+    TRACED_TARGET(Notify_read, win, source == MPI_ANY_SOURCE ? -1 : source);
     struct win_rec *rec = win_lookup(win);
     uint64_t come = 0;
     int rank, err;
@@ -136,6 +137,7 @@ EXPORT_MPIRMA(Notify_read);
 
 MRMA_PUBLIC int PMPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count)
 {
+    TRACED_TARGET(Notify_wait, win, source == MPI_ANY_SOURCE ? -1 : source);
     struct win_rec *rec = win_lookup(win);
     int rank, err;
 
@@ -150,6 +152,7 @@ EXPORT_MPIRMA(Notify_wait);
 
 MRMA_PUBLIC int PMPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value)
 {
+    TRACED_TARGET(Notify_reset, win, source == MPI_ANY_SOURCE ? -1 : source);
     struct win_rec *rec = win_lookup(win);
     uint64_t come = 0;
     int rank, err;

@@ -168,6 +168,16 @@ static bool deactivate(MPI_Request handle, struct notify_request **r)
     return active;
 }
 
+bool notify_request_is(MPI_Request handle)
+{
+    if (!any_live())
+        return false;
+    pthread_mutex_lock(&lock);
+    const bool found = find(handle) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 void notify_request_cancel(MPI_Request handle)
 {
     struct notify_request *r;

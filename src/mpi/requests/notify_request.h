@@ -15,6 +15,7 @@
 
 #include <mpi.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct win_rec;
@@ -28,6 +29,9 @@ int notify_request_new(const struct win_rec *rec, int source, int number, uint64
 /* notify_request_advance completes the active requests whose notifications have come. By
  * application threads only, without locks. */
 void notify_request_advance(void);
+
+/* notify_request_is returns whether the request is one of these. Any thread. */
+bool notify_request_is(MPI_Request request);
 
 /* notify_request_cancel makes the request inactive for the library, before the host cancels its
  * receive: it takes no notifications any more. Any other request is left alone. */

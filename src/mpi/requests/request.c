@@ -185,7 +185,7 @@ enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Reque
     uint64_t number;
 
     for (int i = 0; requests != NULL && i < n; i++)
-        if (find_ours(requests[i], &number)) {
+        if (find_ours(requests[i], &number) || notify_request_is(requests[i])) {
             traced_enter(call, MPI_WIN_NULL, -1);
             return call;
         }

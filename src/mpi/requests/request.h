@@ -54,7 +54,8 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request);
 
 /* request_traced_call is called at the beginning of a call of the Wait or Test family while a trace
- * is taken: if one of its n requests is an R-operation's it is recorded that the call begins.
+ * is taken: if one of its n requests is an R-operation's, or for notifications, it is recorded that
+ * the call begins.
  * Returns what traced_return takes. requests may be NULL. */
 enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests);
 

@@ -12,7 +12,7 @@
 
 FNR == NR { # X(Put) X(Get) ...
     while (match($0, /X\([A-Z][a-z_]*\)/)) {
-        if ($0 !~ /#define TRACE_CALLS/) own["MPI_" substr($0, RSTART + 2, RLENGTH - 3)] = 1
+        if ($0 !~ /#define/) own["MPI_" substr($0, RSTART + 2, RLENGTH - 3)] = 1
         $0 = substr($0, RSTART + RLENGTH)
     }
     next

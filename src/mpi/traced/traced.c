@@ -125,11 +125,13 @@ void traced_enter(enum trace_call call, MPI_Win win, int peer)
 
 void traced_leave(enum trace_call call)
 {
+    const bool operates = (call >= TRACE_CALL_Put && call <= TRACE_CALL_Compare_and_swap) ||
+                          (call >= TRACE_CALL_Put_notify && call <= TRACE_CALL_Accumulate_notify);
     uint64_t time = 0;
 
     if (mpi_trace == NULL)
         return;
-    if (call >= TRACE_CALL_Put && call <= TRACE_CALL_Compare_and_swap)
+    if (operates)
         time = trace_time_of_last(mpi_trace, TRACE_DONE); /* nothing comes after it */
     if (time == 0)
         time = trace_now(mpi_trace);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
+#include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
 uint32_t rma_notify_numbers(const struct win *w)
@@ -56,12 +57,23 @@ int rma_notify_expect(struct win *w, int source, int number)
     return find(w, source, number, &c);
 }
 
+/* So many have come. Under the engine's lock. */
+static void take_counted(const struct counted *c, uint64_t count)
+{
+    notify_take(c->w, c->t, c->number, count);
+    rma_event(c->w->rma, (struct trace_record){.kind = TRACE_TAKEN,
+                                               .win = c->w->index + 1,
+                                               .peer = c->t ? c->t->rank : -1,
+                                               .arg = c->number,
+                                               .bytes = count});
+}
+
 /* Under the engine's lock. Another thread may take them at the same time. */
 static bool try_take(void *arg)
 {
     struct counted *c = arg;
     if (!c->taken && notify_count(c->w, c->t, c->number) >= c->wanted) {
-        notify_take(c->w, c->t, c->number, c->wanted);
+        take_counted(c, c->wanted);
         c->taken = true;
     }
     return c->taken;
@@ -128,7 +140,7 @@ int rma_notify_reset(struct win *w, int source, int number, uint64_t *value)
     (void)rma_progress(w->rma);
     rma_enter(w->rma);
     *value = notify_count(w, c.t, c.number);
-    notify_take(w, c.t, c.number, *value);
+    take_counted(&c, *value);
     rma_leave(w->rma);
     return MRMA_SUCCESS;
 }

@@ -43,7 +43,8 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
         .what = what[kind],
         .win = w->index + 1,
         .peer = t->rank,
-        .arg = (uint32_t)path_of(t) | (op->req ? TRACE_OP_REQUEST : 0),
+        .arg = (uint32_t)path_of(t) | (op->req ? TRACE_OP_REQUEST : 0) |
+               op->notify << TRACE_OP_NOTIFY_SHIFT,
         .id = trace_next_op(tr),
         .bytes = len,
     };
