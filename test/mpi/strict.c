@@ -5,11 +5,14 @@
  * Every pair of accesses to one location by one origin within an epoch (MPI 4.1,
  * 12.7) that conflicts, and every pair that does not, also after what completes the
  * first; in fence, PSCW and lock epochs; strided target types. Operations against
- * which_accumulate_ops and accumulate_ops. Asserts (12.5.5) that are not true. After
+ * which_accumulate_ops and accumulate_ops. Notified operations, which a notification in
+ * answer completes. Asserts (12.5.5) that are not true. After
  * each error the epoch goes on, what was refused has not been done, and the window
  * works. Needs MPIRMA_STRICT=1: without it the program fails at once.
  */
 #include "mtest.h"
+
+#include <mpi-rma.h>
 
 enum { BYTES = 256, WORKS_AT = 248 };
 
@@ -370,6 +373,49 @@ static void hints(const char *key, const char *value, const char *ordering, enum
     MPI_Info_free(&info);
 }
 
+static int put_notify(const struct mt_win *w, int t, MPI_Aint offset, int number)
+{
+    static int one = 1;
+
+    return MPIRMA_Put_notify(&one, 1, MPI_INT, t, mt_disp(w, t, offset), 1, MPI_INT, number,
+                             w->win);
+}
+
+/* It is held against what was issued before. What comes behind it, after the answer, is right. */
+static void notified(enum mt_kind kind)
+{
+    struct mt_win w;
+    MPI_Info info;
+    MPI_Count left = -1;
+
+    mt_section("%s, notified", mt_kind_name(kind));
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpirma_notifications", "2");
+    const bool made = mt_win_make_info(&w, kind, BYTES, 1, info, MPI_COMM_WORLD);
+    MPI_Info_free(&info);
+    if (!made)
+        return;
+    const int t = next_of(&w), from = prev_of(&w);
+    MT_OK(MPI_Win_lock_all(0, w.win));
+    MT_OK(access_at(&w, PUT, t, 0));
+    CHECK_ERR(put_notify(&w, t, 0, 0), MPI_ERR_RMA_CONFLICT);
+    for (int i = 0; i < 3; i++) {
+        MT_OK(put_notify(&w, t, 16, 0));
+        MT_OK(MPIRMA_Notify_wait(w.win, from, 0, 1));
+        MT_OK(MPIRMA_Put_notify(NULL, 0, MPI_BYTE, from, mt_disp(&w, from, 0), 0, MPI_BYTE, 1,
+                                w.win));
+        MT_OK(MPIRMA_Notify_wait(w.win, t, 1, 1));
+    }
+    MT_OK(access_at(&w, PUT, t, 16));
+    CHECK_ERR(access_at(&w, GET, t, 16), MPI_ERR_RMA_CONFLICT);
+    MT_OK(MPI_Win_unlock_all(w.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+    MT_OK(MPIRMA_Notify_read(w.win, MPI_ANY_SOURCE, 0, &left));
+    CHECK(left == 3, "%lld notifications of number 0: what was refused raises none",
+          (long long)left);
+    mt_win_free(&w);
+}
+
 static void one_kind(enum mt_kind kind)
 {
     const bool direct = strstr(mt_path(), "packets") == NULL;
@@ -407,6 +453,7 @@ int main(int argc, char **argv)
     if (CHECK(strict && !strcmp(strict, "1"), "MPIRMA_STRICT=1 expected")) {
         for (enum mt_kind kind = 0; kind<MT_KINDS; kind += mt_size> 2 ? 2 : 1) {
             one_kind(kind);
+            notified(kind);
         }
         hints("which_accumulate_ops", "sum,no_op", "rar,raw,war,waw", SUM, PROD, MPI_ERR_OP);
         hints("which_accumulate_ops", "sum,no_op", "rar,raw,war,waw", SUM, CAS, MPI_ERR_OP);

@@ -5,14 +5,15 @@
  *
  * Conflicts: this process's accesses to one target since its epoch there began, or
  * since the last flush. A local flush completes what only reads. Gets with a
- * request are looked up but not kept, for their completion is not seen here.
+ * request are looked up but not kept, for their completion is not seen here. Nor are notified
+ * operations: a notification or a message in answer says that they are done (doc/notified.md).
  * same_op is the user's promise and always checked; same_op_no_op is the default
  * and held against operations only where accumulate_ordering does not order them,
  * for ordered ones are not concurrent.
  *
- * Not decided: accesses of different origins, loads and stores against operations,
- * MPI_MODE_NOCHECK of MPI_Win_start and MPI_Win_post, NOCHECK and locks of packet
- * targets, MPI_MODE_NOSTORE.
+ * Not decided: operations against earlier notified ones, accesses of different origins,
+ * loads and stores against operations, MPI_MODE_NOCHECK of MPI_Win_start and
+ * MPI_Win_post, NOCHECK and locks of packet targets, MPI_MODE_NOSTORE.
  */
 #include "rma/strict/strict_impl.h"
 
@@ -146,7 +147,7 @@ static void remember(struct win *w, int rank, const struct rma_op *op, int64_t o
     struct strict *s = w->strict;
     struct strict_ranges *ranges = &s->target[rank].ranges;
     struct dtype_cursor cur;
-    if (op->req && !strict_updates((enum strict_kind)a.kind, a.op))
+    if (op->notify || (op->req && !strict_updates((enum strict_kind)a.kind, a.op)))
         return;
     dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
     while (!ranges->incomplete && next_piece(&cur, offset, &a))
