@@ -29,6 +29,7 @@ static void choose_windows(struct prog *p)
         pw->flavor = flavors[prog_below(p, p->opts.shared ? 3 : 2)];
         pw->disp_unit = units[prog_below(p, 3)];
         const bool weak = !prog_below(p, 3);
+        pw->notified = prog_datum(p->opts.seed, (size_t)w) % 3 == 0;
         for (int i = 0; i < p->nproc; i++) {
             pw->empty[i] = !prog_below(p, 12);
             pw->weak[i] = weak && prog_below(p, 3);
@@ -53,6 +54,7 @@ static void create(struct prog_actor *a, void *arg)
                                 .hints = win_hints_default(),
                                 .boot = a->boot};
         spec.hints.weak_unlock = pw->weak[a->rank];
+        spec.hints.notifications = pw->notified ? PROG_NUMBERS : 0;
         PROG_CHECK(win_create(a->rma, &spec, &pw->win[a->rank]) == MRMA_SUCCESS);
         pw->memory[a->rank] = *win_base_attr(pw->win[a->rank]);
     }

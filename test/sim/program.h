@@ -27,6 +27,9 @@
  *
  * Of some windows some processes unlock weakly (info key mpirma_weak_unlock): what they have done
  * in a group is flushed at its end, in epochs of its own, before others look at it.
+ *
+ * Some windows have notifications, which some of the operations raise: at the end of a group each
+ * process takes as many as the oracle says, and waits for them; then none is left.
  */
 #ifndef MRMA_TEST_SIM_PROGRAM_H
 #define MRMA_TEST_SIM_PROGRAM_H
@@ -86,7 +89,7 @@ struct prog_opts {
 
 /* What a program did, so that a test can see that it did it. */
 struct prog_stats {
-    uint64_t epochs[8], ops[8], asserts[8], locks_nested, weak, zero, requests, failed;
+    uint64_t epochs[8], ops[8], asserts[8], locks_nested, weak, zero, requests, notified, failed;
 };
 
 /* prog_execute makes the program of *opts and runs it in the processes of w; aborts where the

@@ -8,6 +8,7 @@
 #include "program.h"
 
 enum { PROG_SHARED = 64, PROG_MAX_OPS = 6000, PROG_EPOCHS = 4, PROG_CHAIN = 16, PROG_LOCKS = 4 };
+enum { PROG_NUMBERS = 4 }; /* of notifications, where a window has some */
 
 enum prog_kind { OP_PUT, OP_GET, OP_ACC, OP_GET_ACC, OP_CAS, OP_SUM, OP_COUNTER, OP_KINDS };
 /* LOCKS: several at once. MIXED: one lock, or lock_all. SHARED: shared ones of both kinds, also
@@ -46,6 +47,7 @@ struct prog_op {
     uint64_t value;       /* what the origin's data is made of */
     int64_t compare;      /* OP_CAS */
     bool request, finish; /* by request, and waited for at once */
+    uint32_t notify;      /* as in struct rma_op */
     unsigned pause;
     enum prog_sync sync;
     int64_t *expected, *origin_buf, *result;
@@ -94,6 +96,9 @@ struct prog_window {
     uint32_t disp_unit;
     bool empty[PROG_PROCS]; /* no memory here: operations without elements only */
     bool weak[PROG_PROCS];  /* mpirma_weak_unlock */
+    bool notified;          /* mpirma_notifications */
+    /* Of the present group, by target, origin and number. */
+    uint64_t notices[PROG_PROCS][PROG_PROCS][PROG_NUMBERS];
     int64_t *model[PROG_PROCS], *memory[PROG_PROCS];
     struct win *win[PROG_PROCS];
 };

@@ -95,6 +95,21 @@ static void choose_sync(struct prog *p, struct prog_op *o, const struct prog_pas
     p->stats->requests += o->request;
 }
 
+/* A third of the operations that may. It is drawn from what the operation's data are made of, so
+ * that a seed's program is otherwise the one that it would be without notifications. */
+static void choose_notification(struct prog *p, struct prog_op *o)
+{
+    const uint64_t draw = (uint64_t)prog_datum(o->value, SIZE_MAX / 2);
+    struct prog_window *pw = &p->wins[o->win];
+    const bool may =
+        o->kind == OP_PUT || o->kind == OP_GET || o->kind == OP_ACC || o->kind == OP_SUM;
+    if (!pw->notified || !may || o->request || draw % 3)
+        return;
+    o->notify = 1 + (uint32_t)(draw / 3 % PROG_NUMBERS);
+    pw->notices[o->target][o->origin][o->notify - 1]++;
+    p->stats->notified++;
+}
+
 /* One operation of origin, and what comes of it. False: no more room. */
 static bool add_op(struct prog *p, struct prog_epoch *e, int origin, int win, int target,
                    const struct prog_lock *lock)
@@ -121,6 +136,7 @@ static bool add_op(struct prog *p, struct prog_epoch *e, int origin, int win, in
     prog_compute(p, o);
     if (e->type != E_FENCE && e->type != E_PSCW)
         choose_sync(p, o, &e->passive[origin]);
+    choose_notification(p, o);
     p->stats->ops[o->kind]++;
     p->stats->zero += o->n == 0;
     p->nops++;
@@ -291,6 +307,8 @@ void prog_plan(struct prog *p)
     struct prog_group *g = &p->group;
     memset(g, 0, sizeof *g);
     p->nops = 0;
+    for (int w = 0; w < p->nwins; w++)
+        memset(p->wins[w].notices, 0, sizeof p->wins[w].notices);
     g->type = p->opts.chains ? E_CHAIN : (enum prog_type)prog_below(p, E_TYPES);
     g->flush_all = g->type != E_LOCKS && prog_below(p, 2);
     g->nepochs = 1 + (int)prog_below(p, p->opts.chains ? PROG_CHAIN : PROG_EPOCHS);

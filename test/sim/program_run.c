@@ -91,6 +91,7 @@ static struct rma_op describe(const struct prog *p, const struct prog_op *o)
                            .rcount = 1,
                            .rtype = o->otype,
                            .target = o->target,
+                           .notify = o->notify,
                            .disp = (int64_t)(o->first * 8 / p->wins[o->win].disp_unit),
                            .tcount = o->tcount,
                            .ttype = o->ttype};
@@ -356,6 +357,47 @@ static bool complete_weak(struct prog_actor *a)
     return true;
 }
 
+/* Notifications of even numbers are taken of all, those of odd ones of each source. */
+static bool take_number(struct prog_actor *a, const struct prog_window *pw, int number)
+{
+    struct win *win = pw->win[a->rank];
+    uint64_t all = 0, left = 0;
+    for (int from = 0; from < prog_of(a)->nproc; from++) {
+        const uint64_t n = pw->notices[a->rank][from][number];
+        all += n;
+        if (number % 2 == 0)
+            continue;
+        TRY(rma_notify_wait(win, from, number, n));
+        TRY(rma_notify_read(win, from, number, &left));
+        PROG_CHECK(left == 0);
+    }
+    if (number % 2)
+        return true;
+    TRY(rma_notify_wait(win, RMA_NOTIFY_ANY, number, all));
+    TRY(rma_notify_read(win, RMA_NOTIFY_ANY, number, &left));
+    PROG_CHECK(left == 0);
+    return true;
+}
+
+/* What the group's operations have raised here. Others may still be on their way to their ends, and
+ * this process serves them until all have taken theirs. */
+static bool take_notifications(struct prog_actor *a)
+{
+    struct prog *p = prog_of(a);
+    bool any = false;
+    EACH_WIN(p, w)
+    {
+        const struct prog_window *pw = &p->wins[w];
+        any |= pw->notified;
+        for (int number = 0; pw->notified && number < PROG_NUMBERS; number++)
+            if (!take_number(a, pw, number))
+                return false;
+    }
+    if (any)
+        a->world->rest(a);
+    return true;
+}
+
 static void check_memory(const struct prog *p, int rank, int w)
 {
     const int64_t *is = p->wins[w].memory[rank], *should = p->wins[w].model[rank];
@@ -374,6 +416,8 @@ void prog_run_group(struct prog_actor *a, void *arg)
     struct prog *p = arg;
     const bool passive = p->group.type != E_FENCE && p->group.type != E_PSCW;
     if (p->broken[a->rank] || !run_epochs(a) || (passive && !complete_weak(a)) || p->opts.mortal)
+        return;
+    if (!take_notifications(a))
         return;
     if (passive)
         a->world->rest(a);

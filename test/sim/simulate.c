@@ -83,6 +83,7 @@ static void test_fixed(void **state)
     for (int i = 0; i < 7; i++)
         assert_true(totals.ops[i] > 0);
     assert_true(totals.locks_nested && totals.weak && totals.zero && totals.requests);
+    assert_true(totals.notified > 0);
 }
 
 static void test_fresh(void **state)
