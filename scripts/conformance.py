@@ -65,10 +65,10 @@ def programs_of_makefile(path: str) -> dict[str, str]:
 
 
 def exported_functions() -> list[str]:
-    """Returns the functions of the chapter that the library exports."""
+    """Returns the functions of the chapter that the library exports, but not those that its Fortran module calls (_f)."""
     found = (EXPORT.match(line) for path in files("src/mpi/*/*.c") for line in lines_of(path))
     names = (f"{match[1]}_{match[2]}" for match in found if match)
-    return [name for name in dict.fromkeys(names) if name != "MPIRMA_name"]
+    return [name for name in dict.fromkeys(names) if name != "MPIRMA_name" and not name.endswith("_f")]
 
 
 class Tests:

@@ -1,0 +1,180 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! mpi-rma-f08.f90 - module mpi_rma_f08: notified access of libmpi-rma for programs that use mpi_f08.
+!
+! What the procedures do is said in mpi-rma.h and doc/notified.md; their arguments are those of the C
+! functions in the form of mpi_f08, with ierror optional at the end. A module file belongs to one
+! compiler and one mpi_f08, so this file is compiled together with the program that uses it:
+!
+!     mpifort mpi-rma-f08.f90 program.f90 -lmpi-rma
+!
+! Buffers are passed by address, so that a part of an array must be contiguous; MPI_BOTTOM is not
+! taken. MPIRMA_Notify_reset has no argument for the count that C may leave out: it is always given.
+
+module mpi_rma_f08
+    use mpi_f08, only: MPI_Win, MPI_Datatype, MPI_Op, MPI_Request, MPI_ADDRESS_KIND, MPI_COUNT_KIND
+    use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
+    implicit none
+    private
+    integer, parameter, public :: MPIRMA_MAX_NOTIFICATIONS = 64
+    public :: MPIRMA_Put_notify, MPIRMA_Get_notify, MPIRMA_Accumulate_notify
+    public :: MPIRMA_Notify_read, MPIRMA_Notify_wait, MPIRMA_Notify_reset, MPIRMA_Notify_init
+
+    interface
+        function c_put_notify(origin_addr, count, datatype, target, disp, target_count, target_datatype, &
+                number, win) bind(C, name='MPIRMA_Put_notify_f') result(code)
+            import :: c_int, c_intptr_t
+            !DIR$ IGNORE_TKR origin_addr
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            type(*), dimension(*), intent(in), asynchronous :: origin_addr
+            integer(c_int), value :: count, datatype, target, target_count, target_datatype, number, win
+            integer(c_intptr_t), value :: disp
+            integer(c_int) :: code
+        end function
+        function c_get_notify(origin_addr, count, datatype, target, disp, target_count, target_datatype, &
+                number, win) bind(C, name='MPIRMA_Get_notify_f') result(code)
+            import :: c_int, c_intptr_t
+            !DIR$ IGNORE_TKR origin_addr
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            type(*), dimension(*), asynchronous :: origin_addr
+            integer(c_int), value :: count, datatype, target, target_count, target_datatype, number, win
+            integer(c_intptr_t), value :: disp
+            integer(c_int) :: code
+        end function
+        function c_accumulate_notify(origin_addr, count, datatype, target, disp, target_count, target_datatype, op, &
+                number, win) bind(C, name='MPIRMA_Accumulate_notify_f') result(code)
+            import :: c_int, c_intptr_t
+            !DIR$ IGNORE_TKR origin_addr
+            !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+            type(*), dimension(*), intent(in), asynchronous :: origin_addr
+            integer(c_int), value :: count, datatype, target, target_count, target_datatype, op, number, win
+            integer(c_intptr_t), value :: disp
+            integer(c_int) :: code
+        end function
+        function c_notify_read(win, source, number, value) bind(C, name='MPIRMA_Notify_read_f') result(code)
+            import :: c_int, c_int64_t
+            integer(c_int), value :: win, source, number
+            integer(c_int64_t), intent(inout) :: value
+            integer(c_int) :: code
+        end function
+        function c_notify_reset(win, source, number, value) bind(C, name='MPIRMA_Notify_reset_f') result(code)
+            import :: c_int, c_int64_t
+            integer(c_int), value :: win, source, number
+            integer(c_int64_t), intent(inout) :: value
+            integer(c_int) :: code
+        end function
+        function c_notify_wait(win, source, number, count) bind(C, name='MPIRMA_Notify_wait_f') result(code)
+            import :: c_int, c_int64_t
+            integer(c_int), value :: win, source, number
+            integer(c_int64_t), value :: count
+            integer(c_int) :: code
+        end function
+        function c_notify_init(win, source, number, count, request) bind(C, name='MPIRMA_Notify_init_f') &
+                result(code)
+            import :: c_int, c_int64_t
+            integer(c_int), value :: win, source, number
+            integer(c_int64_t), value :: count
+            integer(c_int), intent(inout) :: request
+            integer(c_int) :: code
+        end function
+    end interface
+
+contains
+
+    subroutine MPIRMA_Put_notify(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+            target_count, target_datatype, number, win, ierror)
+        !DIR$ IGNORE_TKR origin_addr
+        !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+        type(*), dimension(*), intent(in), asynchronous :: origin_addr
+        integer, intent(in) :: origin_count, target_rank, target_count, number
+        type(MPI_Datatype), intent(in) :: origin_datatype, target_datatype
+        integer(MPI_ADDRESS_KIND), intent(in) :: target_disp
+        type(MPI_Win), intent(in) :: win
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_put_notify(origin_addr, origin_count, origin_datatype%MPI_VAL, target_rank, target_disp, &
+            target_count, target_datatype%MPI_VAL, number, win%MPI_VAL)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Put_notify
+
+    subroutine MPIRMA_Get_notify(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+            target_count, target_datatype, number, win, ierror)
+        !DIR$ IGNORE_TKR origin_addr
+        !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+        type(*), dimension(*), asynchronous :: origin_addr
+        integer, intent(in) :: origin_count, target_rank, target_count, number
+        type(MPI_Datatype), intent(in) :: origin_datatype, target_datatype
+        integer(MPI_ADDRESS_KIND), intent(in) :: target_disp
+        type(MPI_Win), intent(in) :: win
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_get_notify(origin_addr, origin_count, origin_datatype%MPI_VAL, target_rank, target_disp, &
+            target_count, target_datatype%MPI_VAL, number, win%MPI_VAL)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Get_notify
+
+    subroutine MPIRMA_Accumulate_notify(origin_addr, origin_count, origin_datatype, target_rank, target_disp, &
+            target_count, target_datatype, op, number, win, ierror)
+        !DIR$ IGNORE_TKR origin_addr
+        !GCC$ ATTRIBUTES NO_ARG_CHECK :: origin_addr
+        type(*), dimension(*), intent(in), asynchronous :: origin_addr
+        integer, intent(in) :: origin_count, target_rank, target_count, number
+        type(MPI_Datatype), intent(in) :: origin_datatype, target_datatype
+        integer(MPI_ADDRESS_KIND), intent(in) :: target_disp
+        type(MPI_Op), intent(in) :: op
+        type(MPI_Win), intent(in) :: win
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_accumulate_notify(origin_addr, origin_count, origin_datatype%MPI_VAL, target_rank, target_disp, &
+            target_count, target_datatype%MPI_VAL, op%MPI_VAL, number, win%MPI_VAL)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Accumulate_notify
+
+    subroutine MPIRMA_Notify_read(win, source, number, value, ierror)
+        type(MPI_Win), intent(in) :: win
+        integer, intent(in) :: source, number
+        integer(MPI_COUNT_KIND), intent(inout) :: value ! as it was after an error
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_notify_read(win%MPI_VAL, source, number, value)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Notify_read
+
+    subroutine MPIRMA_Notify_reset(win, source, number, value, ierror)
+        type(MPI_Win), intent(in) :: win
+        integer, intent(in) :: source, number
+        integer(MPI_COUNT_KIND), intent(inout) :: value ! as it was after an error
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_notify_reset(win%MPI_VAL, source, number, value)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Notify_reset
+
+    subroutine MPIRMA_Notify_wait(win, source, number, count, ierror)
+        type(MPI_Win), intent(in) :: win
+        integer, intent(in) :: source, number
+        integer(MPI_COUNT_KIND), intent(in) :: count
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_notify_wait(win%MPI_VAL, source, number, count)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Notify_wait
+
+    subroutine MPIRMA_Notify_init(win, source, number, count, request, ierror)
+        type(MPI_Win), intent(in) :: win
+        integer, intent(in) :: source, number
+        integer(MPI_COUNT_KIND), intent(in) :: count
+        type(MPI_Request), intent(inout) :: request ! as it was after an error
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_notify_init(win%MPI_VAL, source, number, count, request%MPI_VAL)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Notify_init
+
+end module mpi_rma_f08

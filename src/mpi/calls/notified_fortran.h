@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * notified_fortran.h - notified access as the module of include/mpi-rma-f08.f90 calls it: handles
+ * are the integers that mpi_f08 has in MPI_VAL, all else is as in mpi-rma.h. Each function is the
+ * one there whose name it has before _f, and returns the same.
+ */
+#ifndef MRMA_MPI_CALLS_NOTIFIED_FORTRAN_H
+#define MRMA_MPI_CALLS_NOTIFIED_FORTRAN_H
+
+#include <mpi.h>
+
+/* PMPIRMA_Put_notify_f is MPIRMA_Put_notify. */
+int PMPIRMA_Put_notify_f(const void *oaddr, MPI_Fint ocount, MPI_Fint otype, MPI_Fint target,
+                         MPI_Aint disp, MPI_Fint tcount, MPI_Fint ttype, MPI_Fint number,
+                         MPI_Fint win);
+
+/* PMPIRMA_Get_notify_f is MPIRMA_Get_notify. */
+int PMPIRMA_Get_notify_f(void *raddr, MPI_Fint rcount, MPI_Fint rtype, MPI_Fint target,
+                         MPI_Aint disp, MPI_Fint tcount, MPI_Fint ttype, MPI_Fint number,
+                         MPI_Fint win);
+
+/* PMPIRMA_Accumulate_notify_f is MPIRMA_Accumulate_notify. */
+int PMPIRMA_Accumulate_notify_f(const void *oaddr, MPI_Fint ocount, MPI_Fint otype, MPI_Fint target,
+                                MPI_Aint disp, MPI_Fint tcount, MPI_Fint ttype, MPI_Fint op,
+                                MPI_Fint number, MPI_Fint win);
+
+/* PMPIRMA_Notify_read_f is MPIRMA_Notify_read. */
+int PMPIRMA_Notify_read_f(MPI_Fint win, MPI_Fint source, MPI_Fint number, MPI_Count *value);
+
+/* PMPIRMA_Notify_wait_f is MPIRMA_Notify_wait. */
+int PMPIRMA_Notify_wait_f(MPI_Fint win, MPI_Fint source, MPI_Fint number, MPI_Count count);
+
+/* PMPIRMA_Notify_reset_f is MPIRMA_Notify_reset. */
+int PMPIRMA_Notify_reset_f(MPI_Fint win, MPI_Fint source, MPI_Fint number, MPI_Count *value);
+
+/* PMPIRMA_Notify_init_f is MPIRMA_Notify_init. */
+int PMPIRMA_Notify_init_f(MPI_Fint win, MPI_Fint source, MPI_Fint number, MPI_Count count,
+                          MPI_Fint *request);
+
+#endif
