@@ -120,7 +120,7 @@ struct pkt_op {
     uint16_t data_len; /* bytes of data behind the target's, before padding to 8 */
     uint8_t notify;    /* 1 + the number of the notification that the target raises when it has done
                           the record, 0: none; in the last record of an operation. A put of no
-                          bytes has one record, without segments */
+                          bytes has one record, without segments (PKT_NOTIFY_BYTES) */
     uint8_t zero;
     uint64_t offset; /* position in the operation's packed data; PKT_OP_TYPE: extent, signed */
 };
@@ -128,6 +128,10 @@ static_assert(sizeof(struct pkt_op) == 24, "wire size");
 static_assert(offsetof(struct pkt_op, form) == 3, "wire offset");
 static_assert(offsetof(struct pkt_op, notify) == 14, "wire offset");
 static_assert(PKT_MAX <= UINT16_MAX, "a packet's data fits into data_len");
+
+/* As so many bytes a fence counts a notification alone, which names none: else the target would not
+ * wait for it. */
+enum { PKT_NOTIFY_BYTES = 1 };
 
 /* The commonest operation in few bytes: the whole record in front of its data (padded to 8). */
 struct pkt_plain {

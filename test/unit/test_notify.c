@@ -182,6 +182,7 @@ static void epochs(struct fabric_proc *p, void *arg)
 {
     struct world v = begin(p);
     const int other = 1 - p->rank;
+    const unsigned nproc = (unsigned)p->fabric->opts.nproc;
     (void)arg;
     for (unsigned i = 0; i < 30 && p->rank < 2; i++) {
         unsigned char data[64];
@@ -203,9 +204,12 @@ static void epochs(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(rma_fence(v.win, 0) == MRMA_SUCCESS);
         if (p->rank == 0)
             put_notify(v.win, 1, 64, data, sizeof data, 1);
+        if (p->rank != 1)
+            put_notify(v.win, 1, 0, NULL, 0, 2);
         FABRIC_CHECK(rma_fence(v.win, i == 29 ? RMA_NOSUCCEED : 0) == MRMA_SUCCESS);
         if (p->rank == 1) {
             FABRIC_CHECK(count(v.win, 0, 1) == i + 1);
+            FABRIC_CHECK(count(v.win, RMA_NOTIFY_ANY, 2) == (i + 1) * (nproc - 1));
             check_filled(v.mem + 64, sizeof data, i);
         }
     }
@@ -316,8 +320,15 @@ static void test_accumulates(void **state)
 
 static void test_epochs(void **state)
 {
+    static const enum conf_fence fences[] = {CONF_FENCE_MARKERS, CONF_FENCE_COUNTS};
     (void)state;
     everywhere(2, epochs);
+    for (size_t i = 0; i < sizeof fences / sizeof *fences; i++)
+        run_one((struct fabric_opts){.nproc = 5,
+                                     .path = CONF_PATH_SHM_PACKETS,
+                                     .fence = fences[i],
+                                     .progress = CONF_PROGRESS_POLL},
+                epochs, NULL);
 }
 
 static void test_lock(void **state)

@@ -284,6 +284,7 @@ static int append_notification(struct pkt_target *pt, const struct rma_op *op)
         return err;
     pt->used += (uint32_t)record_notify(pt->buf + pt->used, (uint8_t)op->notify);
     pt->count++;
+    count_phase(pt, PKT_NOTIFY_BYTES);
     return MRMA_SUCCESS;
 }
 

@@ -211,5 +211,5 @@ uint64_t target_record_bytes(const struct target_record *rec)
     uint64_t sum = rec->typed ? rec->typed->len : 0;
     for (uint32_t i = 0; i < rec->nseg; i++)
         sum += rec->segs[i].len;
-    return sum;
+    return sum || !rec->op.notify ? sum : PKT_NOTIFY_BYTES;
 }

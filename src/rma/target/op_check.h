@@ -53,7 +53,7 @@ bool target_record_parse(const char **at, const char *end, struct target_record 
 int target_record_check(struct win *w, const struct pkt_origin *po, struct target_record *rec);
 
 /* target_record_bytes returns how many bytes of the window a record that was cut out names, right
- * or wrong. */
+ * or wrong, as fences count them: PKT_NOTIFY_BYTES for a notification alone. */
 uint64_t target_record_bytes(const struct target_record *rec);
 
 /* target_record_fetches returns whether the record's operation has a result, so that its origin
