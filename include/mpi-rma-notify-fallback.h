@@ -6,7 +6,8 @@
  *
  * Include it in place of mpi-rma.h. It has MPIRMA_Put_notify, MPIRMA_Get_notify,
  * MPIRMA_Accumulate_notify, MPIRMA_Notify_read, MPIRMA_Notify_wait and MPIRMA_Notify_reset, as
- * functions of the file that includes it. They differ from the library's in this:
+ * static functions of the file that includes it: all calls for a window must be in one file. They
+ * differ from the library's in this:
  *
  * - MPIRMA_Fallback_begin must be called for a window behind its creation, and MPIRMA_Fallback_end
  *   before it is freed. A program that includes mpi-rma.h first may include this header, too: then

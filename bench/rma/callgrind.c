@@ -3,9 +3,9 @@
  * callgrind.c - exactly n calls for an instruction counter; suites.h.
  *
  * Rank 0 calls callgrind_puts, callgrind_notified, callgrind_flushes, callgrind_locks, or
- * callgrind_acc_one and callgrind_acc_eight, and callgrind collects only inside one of them (--toggle-collect), so the
- * difference of two runs divided by the difference of n is what one call costs. The first calls,
- * which may set things up, are made before. See count-instructions.sh.
+ * callgrind_acc_one and callgrind_acc_eight, and callgrind collects only inside one of them
+ * (--toggle-collect), so the difference of two runs divided by the difference of n is what one call
+ * costs. The first calls, which may set things up, are made before. See count-instructions.sh.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -20,10 +20,10 @@
 #define WARM 16
 #define TARGET 1
 
-__attribute__((noinline)) void callgrind_puts(const struct winmem *w, const int64_t *value, long n);
 /* Looked up, since the program runs on the host alone, too. */
 static __typeof__(MPIRMA_Put_notify) *put_notify;
 
+__attribute__((noinline)) void callgrind_puts(const struct winmem *w, const int64_t *value, long n);
 __attribute__((noinline)) void callgrind_notified(const struct winmem *w, const int64_t *value,
                                                   long n);
 __attribute__((noinline)) void callgrind_flushes(const struct winmem *w, long n);
@@ -34,16 +34,16 @@ __attribute__((noinline)) void callgrind_acc_one(const struct winmem *w, const d
 __attribute__((noinline)) void callgrind_acc_eight(const struct winmem *w, const double *ones,
                                                    long n);
 
-void callgrind_notified(const struct winmem *w, const int64_t *value, long n)
-{
-    for (long i = 0; i < n; i++)
-        put_notify(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, 0, w->win);
-}
-
 void callgrind_puts(const struct winmem *w, const int64_t *value, long n)
 {
     for (long i = 0; i < n; i++)
         MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
+}
+
+void callgrind_notified(const struct winmem *w, const int64_t *value, long n)
+{
+    for (long i = 0; i < n; i++)
+        put_notify(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, 0, w->win);
 }
 
 void callgrind_flushes(const struct winmem *w, long n)

@@ -55,8 +55,7 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
 
 /* request_traced_call is called at the beginning of a call of the Wait or Test family while a trace
  * is taken: if one of its n requests is an R-operation's, or for notifications, it is recorded that
- * the call begins.
- * Returns what traced_return takes. requests may be NULL. */
+ * the call begins. Returns what traced_return takes. requests may be NULL. */
 enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests);
 
 /* request_traced_tests records that a call of the Test family has found these n requests not
