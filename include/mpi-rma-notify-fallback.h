@@ -14,8 +14,8 @@
  *   both do nothing and all other functions are the library's.
  * - Operations are allowed in passive target epochs only, and are complete at the target when they
  *   return. They may wait for the target where the host's flush does.
- * - There are no requests. Any error of the second window ends the program. One thread at a time may
- *   call.
+ * - There are no requests. Any error of the second window ends the program. One thread at a time
+ *   may call.
  */
 #ifndef MPI_RMA_NOTIFY_FALLBACK_H
 #define MPI_RMA_NOTIFY_FALLBACK_H

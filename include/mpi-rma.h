@@ -52,26 +52,27 @@ int MPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
  * at all processes, at most MPIRMA_MAX_NOTIFICATIONS; they are numbered from 0. A window without
  * the key has none. Each process counts the notifications that it gets, by number and source.
  *
- * Errors are those of the MPI call after which a function is named, and MPI_ERR_ARG (there is no
- * notification of this number, or the count is negative). They are given to the window's error
- * handler. MPI_ERR_WIN: win is not a window of this library, which calls no error handler.
+ * Errors are those of the MPI call after which a function is named, MPI_ERR_ARG (there is no
+ * notification of this number, or the count is negative) and MPI_ERR_RANK (source is no rank of the
+ * window). They are given to the window's error handler. MPI_ERR_WIN: win is not a window of this
+ * library, which calls no error handler.
  */
 #define MPIRMA_MAX_NOTIFICATIONS 64
 
 /*
- * MPIRMA_Put_notify is MPI_Put, which then raises the notification of that number at the target: the
- * target that has seen the notification finds the data of this put in its window. The origin may
- * use its buffer again, and relies on the data being there, when MPI says so of MPI_Put. In a
- * passive target epoch neither origin nor target need call MPI for the notification to be raised.
- * A put of no bytes is a notification alone; nothing is done if target is MPI_PROC_NULL.
+ * MPIRMA_Put_notify is MPI_Put, which then raises the notification of that number at the target:
+ * the target that has seen the notification finds the data of this put in its window. The origin
+ * may use its buffer again, and relies on the data being there, when MPI says so of MPI_Put. In a
+ * passive target epoch neither origin nor target need call MPI for the notification to be raised. A
+ * put of no bytes is a notification alone; nothing is done if target is MPI_PROC_NULL.
  */
 int MPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
                       int target, MPI_Aint target_disp, int target_count, MPI_Datatype target_type,
                       int number, MPI_Win win);
 
 /*
- * MPIRMA_Get_notify is MPI_Get, which then raises the notification of that number at the target: the
- * target that has seen the notification may change what was read. All else is as for
+ * MPIRMA_Get_notify is MPI_Get, which then raises the notification of that number at the target:
+ * the target that has seen the notification may change what was read. All else is as for
  * MPIRMA_Put_notify.
  */
 int MPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target,
@@ -100,8 +101,8 @@ int MPIRMA_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Data
 int MPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value);
 
 /* MPIRMA_Notify_wait waits until at least count of these have come, and takes count of them. It
- * serves other processes meanwhile, and sleeps after a while. MPI_ERR_OTHER: a process of the window
- * was lost meanwhile, and none has been taken. */
+ * serves other processes meanwhile, and sleeps after a while. MPI_ERR_OTHER: a process of the
+ * window was lost meanwhile, and none has been taken. */
 int MPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count);
 
 /* MPIRMA_Notify_reset takes all of these that have come, and sets *value, unless value is null, to

@@ -5,7 +5,8 @@
  * notifications alone, requests beside others, each kind of epoch, and errors.
  *
  * Argument: the rounds of many to one (1000). No process synchronizes otherwise than by
- * notifications in between: what is early or lost is seen as a wrong value or as a wait without end.
+ * notifications in between: what is early or lost is seen as a wrong value or as a wait that does
+ * not end.
  */
 #include "mtest.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notify_fallback.c - mpi-rma-notify-fallback.h on a host alone: this program is not linked with the
- * library. Windows of MPI_Win_allocate and of MPI_Win_create; many senders to one receiver, a ring
- * with other datatypes at the target, gets, accumulates, counters and errors, every value checked.
+ * notify_fallback.c - mpi-rma-notify-fallback.h on a host alone: this program is not linked with
+ * the library. Windows of MPI_Win_allocate and of MPI_Win_create; many senders to one receiver, a
+ * ring with other datatypes at the target, gets, accumulates, counters and errors, every value
+ * checked.
  *
  * Argument: the rounds of many to one (30).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_notify.c - notifications behind puts, gets and accumulates (doc/notified.md), on every path of
- * a node: many origins to one target, every value checked; operations of every length; what is
+ * test_notify.c - notifications behind puts, gets and accumulates (doc/notified.md), on every path
+ * of a node: many origins to one target, every value checked; operations of every length; what is
  * counted and taken; that data and notification are one packet; what is refused.
  */
 #include "pkt_run.h"
@@ -216,7 +216,7 @@ static void epochs(struct fabric_proc *p, void *arg)
     end(p, &v);
 }
 
-/* More notifications under a lock that another process holds than the target keeps for an origin. */
+/* More notifications under a lock that another one holds than the target keeps for an origin. */
 static void under_a_lock(struct fabric_proc *p, void *arg)
 {
     struct world v = begin(p);

@@ -20,8 +20,8 @@
 #include "mpi/traced/traced.h"
 #include "rma/fast.h"
 
-/* Make *op an operation without anything but its notification. Returns MRMA_SUCCESS or MRMA_ERR_ARG.
- */
+/* Make *op an operation that has nothing yet but its notification. MRMA_ERR_ARG: there is no such
+ * number. */
 static int begin(const struct win_rec *rec, struct rma_op *op, int number)
 {
     rma_op_clear(op);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notified_fortran.c - see notified_fortran.h. MPI_ANY_SOURCE, MPI_PROC_NULL and error codes are the
- * same numbers in both languages. No state, no locks. Not in a build for the standard ABI, which
- * has no conversion of handles by these names.
+ * notified_fortran.c - see notified_fortran.h. MPI_ANY_SOURCE, MPI_PROC_NULL and error codes are
+ * the same numbers in both languages. No state, no locks. Not in a build for the standard ABI,
+ * which has no conversion of handles by these names.
  */
 #include "mpi/calls/notified_fortran.h"
 

@@ -10,7 +10,7 @@
 #include "rma/win/win.h"
 #include "sys/attention.h"
 
-/* notify_raise_here does what notify_raise does. Both additions are A of the diagram in notify.h. */
+/* notify_raise_here is notify_raise. Both additions are A of the diagram in notify.h. */
 static inline __attribute__((always_inline)) void notify_raise_here(struct win *w,
                                                                     const struct rma_target *t,
                                                                     uint32_t mark)
