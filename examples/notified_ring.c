@@ -5,8 +5,10 @@
  * and a place is written again when its last block was used. Three ways to hand a block over:
  *
  *   message     MPI_Isend, MPI_Recv: as the reference
- *   notified    MPIRMA_Put_notify, for which the consumer waits; when it has used the block it sends
- *               back a notification without data. One message each way, and nobody synchronizes
+ *   notified    MPIRMA_Put_notify, for which the consumer waits; when it has used the block it
+ *               sends back a notification without data. One message each way, and nobody
+ *               synchronizes. Each place has numbers of its own, since notifications may be seen in
+ *               any order
  *   put         what MPI has for the same: MPI_Put, MPI_Win_flush, and then a number that the
  *               consumer looks at, by MPI_Accumulate
  *
@@ -17,7 +19,7 @@
 #include <mpi-rma.h>
 #include <stdatomic.h>
 
-enum { FULL, EMPTY, NUMBERS }; /* the notifications: a block has come, a place is free */
+enum { FULL, EMPTY, NUMBERS }; /* a block has come, a place is free: of each place */
 
 static int rank, size, left, right;
 static long n, blocks, places;
@@ -56,6 +58,12 @@ static double by_message(void)
     return MPI_Wtime() - began;
 }
 
+/* The notification of a place. */
+static int number_of(int what, long k)
+{
+    return (int)(k % places) * NUMBERS + what;
+}
+
 static double by_notified(void)
 {
     MPI_Count nothing;
@@ -66,17 +74,19 @@ static double by_notified(void)
     const double began = MPI_Wtime();
     for (long k = 0; k < blocks; k++) {
         const long at = k % places * n;
+        const int full = number_of(FULL, k), empty = number_of(EMPTY, k);
         if (k >= places)
-            MPIRMA_Notify_wait(win, right, EMPTY, 1);
+            MPIRMA_Notify_wait(win, right, empty, 1);
         make_block(k);
-        MPIRMA_Put_notify(block, (int)n, MPI_DOUBLE, right, at, (int)n, MPI_DOUBLE, FULL, win);
-        MPIRMA_Notify_wait(win, left, FULL, 1);
+        MPIRMA_Put_notify(block, (int)n, MPI_DOUBLE, right, at, (int)n, MPI_DOUBLE, full, win);
+        MPIRMA_Notify_wait(win, left, full, 1);
         use_block(place + at, k);
-        MPIRMA_Put_notify(NULL, 0, MPI_DOUBLE, left, 0, 0, MPI_DOUBLE, EMPTY, win);
+        MPIRMA_Put_notify(NULL, 0, MPI_DOUBLE, left, 0, 0, MPI_DOUBLE, empty, win);
         MPI_Win_flush_local(right, win);
     }
     const double took = MPI_Wtime() - began;
-    MPIRMA_Notify_wait(win, right, EMPTY, blocks < places ? blocks : places);
+    for (long k = 0; k < places && k < blocks; k++)
+        MPIRMA_Notify_wait(win, right, number_of(EMPTY, k), 1);
     MPI_Win_unlock_all(win);
     return took;
 }
@@ -137,6 +147,7 @@ int main(int argc, char **argv)
                            {"how", 0, "all", "message, notified, put or all"},
                            {NULL, 0, NULL, NULL}};
     struct times times;
+    char numbers[16];
     MPI_Info info;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -148,8 +159,12 @@ int main(int argc, char **argv)
     left = (rank + size - 1) % size;
     right = (rank + 1) % size;
 
+    if (places * NUMBERS > MPIRMA_MAX_NOTIFICATIONS)
+        wrong("there are notifications for %d places", MPIRMA_MAX_NOTIFICATIONS / NUMBERS);
+
     MPI_Info_create(&info);
-    MPI_Info_set(info, "mpirma_notifications", "2");
+    snprintf(numbers, sizeof numbers, "%ld", places * NUMBERS);
+    MPI_Info_set(info, "mpirma_notifications", numbers);
     MPI_Win_allocate(whole_lines((size_t)(places * n) * sizeof(double)), sizeof(double), info,
                      MPI_COMM_WORLD, &place, &win);
     MPI_Info_free(&info);

@@ -108,10 +108,10 @@ static int ask_peers(struct halo *h, char *reason, size_t len)
 
 static int open_windows(struct halo *h, int kind, char *reason, size_t len)
 {
-    MPI_Info info; /* a number for each side: notified.c */
+    MPI_Info info; /* a number for each side of two buffers: notified.c */
 
     MPI_Info_create(&info);
-    MPI_Info_set(info, "mpirma_notifications", "4");
+    MPI_Info_set(info, "mpirma_notifications", "8");
     const int failed_first = winmem_open_info(&h->data, (enum winmem_kind)kind, 2 * SIDES * h->slot,
                                               info, h->comm, reason, len);
     MPI_Info_free(&info);

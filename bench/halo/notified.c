@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notified.c - see notified.h. The number of a notification is the side on which the strip lands.
+ * notified.c - see notified.h.
  *
  * A neighbour may be one step ahead, but no further, since it waits for this rank's strip: two
- * buffers in turn, and this rank has read one when it sends the strips of the next step. The strips
- * may be changed when the puts are complete here, for which a local flush waits.
+ * buffers in turn, and this rank has read one when it sends the strips of the next step. The number
+ * of a notification says buffer and side, for notifications of two steps may be seen in any order.
+ * The strips may be changed when the puts are complete here, for which a local flush waits.
  */
 #define _GNU_SOURCE 1
 #include "bench/halo/notified.h"
@@ -40,7 +41,8 @@ int notified_begin(struct halo *h)
 
 int notified_step(struct halo *h)
 {
-    const size_t first = (h->step & 1) * SIDES * h->slot;
+    const int number = (int)(h->step & 1) * SIDES;
+    const size_t first = (size_t)number * h->slot;
     int rc = MPI_SUCCESS;
 
     for (int d = 0; d < SIDES && !rc; d++) {
@@ -48,10 +50,10 @@ int notified_step(struct halo *h)
         const MPI_Aint disp = h->data.disp[to] + (MPI_Aint)(first + (size_t)there * h->slot);
 
         rc = put_notify(h->send + (size_t)d * h->slot, (int)h->size, MPI_BYTE, to, disp,
-                        (int)h->size, MPI_BYTE, there, h->data.win);
+                        (int)h->size, MPI_BYTE, number + there, h->data.win);
     }
     for (int d = 0; d < SIDES && !rc; d++)
-        rc = notify_wait(h->data.win, MPI_ANY_SOURCE, d, 1);
+        rc = notify_wait(h->data.win, MPI_ANY_SOURCE, number + d, 1);
     h->ghost = (unsigned char *)h->data.base + first;
     return rc ? rc : MPI_Win_flush_local_all(h->data.win);
 }
