@@ -87,14 +87,14 @@ WRAPPED(int, win_free_begin, struct win *w)
 
 /* ---- operations ---- */
 
-#define WRAPPED_OP(name, call)                                         \
-    WRAPPED(int, name, struct win *w, const struct rma_op *op)         \
-    {                                                                  \
-        enter(trace_of(w), w, TRACE_CALL_##call, op->target);          \
-        const int err = REAL(name)(w, op);                             \
-        traced_counts.ops += !err && op->tcount * op->ttype->size > 0; \
-        leave(trace_of(w), TRACE_CALL_##call);                         \
-        return err;                                                    \
+#define WRAPPED_OP(name, call)                                                         \
+    WRAPPED(int, name, struct win *w, const struct rma_op *op)                         \
+    {                                                                                  \
+        enter(trace_of(w), w, TRACE_CALL_##call, op->target);                          \
+        const int err = REAL(name)(w, op);                                             \
+        traced_counts.ops += !err && (op->tcount * op->ttype->size > 0 || op->notify); \
+        leave(trace_of(w), TRACE_CALL_##call);                                         \
+        return err;                                                                    \
     }
 
 WRAPPED_OP(rma_put, Put)
