@@ -287,6 +287,68 @@ static void epochs(struct mt_win *w)
     }
 }
 
+/* The epochs of first_of_epochs. */
+enum epoch { LOCK_ALL, LOCK, PSCW, FENCE, EPOCHS };
+
+static void open_epoch(struct mt_win *w, enum epoch e, int right, MPI_Group to, MPI_Group from)
+{
+    if (e == LOCK_ALL) {
+        MT_OK(MPI_Win_lock_all(0, w->win));
+    } else if (e == LOCK) {
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, w->win));
+    } else if (e == PSCW) {
+        MT_OK(MPI_Win_post(from, 0, w->win));
+        MT_OK(MPI_Win_start(to, 0, w->win));
+    } else {
+        MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w->win));
+    }
+}
+
+static void close_epoch(struct mt_win *w, enum epoch e, int right)
+{
+    if (e == LOCK_ALL) {
+        MT_OK(MPI_Win_unlock_all(w->win));
+    } else if (e == LOCK) {
+        MT_OK(MPI_Win_unlock(right, w->win));
+    } else if (e == PSCW) {
+        MT_OK(MPI_Win_complete(w->win));
+        MT_OK(MPI_Win_wait(w->win));
+    } else {
+        MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w->win));
+    }
+}
+
+/* In each kind of epoch a large put is the first operation, and each process waits for that of its
+ * left neighbour before it ends the epoch. */
+static void first_of_epochs(struct mt_win *w)
+{
+    const int right = (w->rank + 1) % w->size, left = (w->rank + w->size - 1) % w->size;
+    unsigned char *data = malloc(LARGEST);
+    MPI_Group all, to, from;
+
+    mt_section("%s: first of an epoch", mt_kind_name(w->kind));
+    MPI_Win_get_group(w->win, &all);
+    MPI_Group_incl(all, 1, &right, &to);
+    MPI_Group_incl(all, 1, &left, &from);
+    MT_OK(MPIRMA_Notify_reset(w->win, left, TURN, NULL));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < 2 * EPOCHS; i++) {
+        const enum epoch e = (enum epoch)(i % EPOCHS);
+        memset(data, 16 * i + w->rank % 16, LARGEST);
+        open_epoch(w, e, right, to, from);
+        MT_OK(MPIRMA_Put_notify(data, LARGEST, MPI_BYTE, right, mt_disp(w, right, 0), LARGEST,
+                                MPI_BYTE, TURN, w->win));
+        MT_OK(MPIRMA_Notify_wait(w->win, left, TURN, 1));
+        CHECK_BYTES(w->base, LARGEST, 16 * i + left % 16);
+        close_epoch(w, e, right);
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    MPI_Group_free(&all);
+    MPI_Group_free(&to);
+    MPI_Group_free(&from);
+    free(data);
+}
+
 static void errors(struct mt_win *w)
 {
     MPI_Count value = 77;
@@ -348,6 +410,7 @@ int main(int argc, char **argv)
         accumulates(&w);
         requests(&w);
         epochs(&w);
+        first_of_epochs(&w);
         errors(&w);
         mt_win_free(&w);
     }

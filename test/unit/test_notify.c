@@ -216,6 +216,44 @@ static void epochs(struct fabric_proc *p, void *arg)
     end(p, &v);
 }
 
+enum { FIRST = 300000 }; /* more than may be sent before the epoch is known to be open */
+
+/* A large put is the first operation of an epoch, and each process waits for the other's before it
+ * synchronizes. */
+static void first_of_epochs(struct fabric_proc *p, void *arg)
+{
+    static unsigned char from[2][FIRST];
+    struct world v = begin(p);
+    const int other = 1 - p->rank;
+    (void)arg;
+    for (unsigned i = 0; i < 16; i++) {
+        const unsigned kind = i % 4;
+        fill(from[p->rank], FIRST, 2 * i + (unsigned)p->rank);
+        if (kind == 0)
+            FABRIC_CHECK(rma_lock_all(v.win, 0) == MRMA_SUCCESS);
+        if (kind == 1)
+            FABRIC_CHECK(rma_lock(v.win, true, other, 0) == MRMA_SUCCESS);
+        if (kind == 2)
+            FABRIC_CHECK(rma_post(v.win, &other, 1, 0) == MRMA_SUCCESS &&
+                         rma_start(v.win, &other, 1, 0) == MRMA_SUCCESS);
+        if (kind == 3)
+            FABRIC_CHECK(rma_fence(v.win, RMA_NOPRECEDE) == MRMA_SUCCESS);
+        put_notify(v.win, other, 8, from[p->rank], FIRST, 0);
+        await(v.win, other, 0, 1);
+        check_filled(v.mem + 8, FIRST, 2 * i + (unsigned)other);
+        if (kind == 0)
+            FABRIC_CHECK(rma_unlock_all(v.win) == MRMA_SUCCESS);
+        if (kind == 1)
+            FABRIC_CHECK(rma_unlock(v.win, other) == MRMA_SUCCESS);
+        if (kind == 2)
+            FABRIC_CHECK(rma_complete(v.win) == MRMA_SUCCESS && rma_wait(v.win) == MRMA_SUCCESS);
+        if (kind == 3)
+            FABRIC_CHECK(rma_fence(v.win, RMA_NOSUCCEED) == MRMA_SUCCESS);
+        rest(p);
+    }
+    end(p, &v);
+}
+
 /* More notifications under a lock that another one holds than the target keeps for an origin. */
 static void under_a_lock(struct fabric_proc *p, void *arg)
 {
@@ -331,6 +369,12 @@ static void test_epochs(void **state)
                 epochs, NULL);
 }
 
+static void test_first(void **state)
+{
+    (void)state;
+    everywhere(2, first_of_epochs);
+}
+
 static void test_lock(void **state)
 {
     (void)state;
@@ -362,8 +406,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_many_to_one), cmocka_unit_test(test_puts),
         cmocka_unit_test(test_gets),        cmocka_unit_test(test_accumulates),
-        cmocka_unit_test(test_epochs),      cmocka_unit_test(test_lock),
-        cmocka_unit_test(test_refuses),     cmocka_unit_test(test_one_message),
+        cmocka_unit_test(test_epochs),      cmocka_unit_test(test_first),
+        cmocka_unit_test(test_lock),        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_one_message),
     };
     RUN_TESTS("notify", tests);
 }

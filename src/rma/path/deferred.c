@@ -102,7 +102,7 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     const bool copies = op->oaddr && (plain || kind == PKT_OP_CAS) &&
                         len <= (size_t)w->rma->conf->defer_copy_max && takes_at_once(w, t, len);
     const size_t copied = copies ? len : 0;
-    if (unlikely(op->req || is_full(w, t))) {
+    if (unlikely(op->req || op->notify || is_full(w, t))) {
         *err = finish(w, t);
         return false;
     }

@@ -11,9 +11,11 @@
  * that flushes it or ends the epoch. Data that goes out is copied only if it is short and the path
  * takes it at once, as some programs use such a buffer again before the epoch has ended; all other
  * buffers are the library's until then. While a queue is not empty all operations on its target go
- * into it, but for puts into stages (stage.h), which are not ordered with others, and R-operations,
- * which wait in their calls. What the target has attached (dynamic windows) is looked at when an
- * operation is carried out, for it counts from the beginning of the exposure on.
+ * into it, but for puts into stages (stage.h), which are not ordered with others, and for
+ * R-operations and notified operations, which wait in their calls: a program may wait for their
+ * requests or notifications before it ends the epoch. What the target has attached (dynamic
+ * windows) is looked at when an operation is carried out, for it counts from the beginning of the
+ * exposure on.
  *
  * What a queue takes is bounded (conf.defer_queue bytes but for the buffers of the program, and one
  * operation more): beyond it the call waits for the target, and carries the queue out.
@@ -44,10 +46,10 @@ static inline bool deferred_any(const struct win *w)
  * is asked once more, under the lock. Returns whether they wait. */
 bool deferred_begin(struct win *w, struct rma_target *t);
 
-/* deferred_add keeps op, which is right, if operations on t wait and there is room: true; then *err
- * is MRMA_SUCCESS or MRMA_ERR_NO_MEM. False: they do not wait any more, since t may be accessed or
- * there was no room, for which this has waited; *err is MRMA_SUCCESS, or why t cannot be accessed.
- * May wait. */
+/* deferred_add keeps op, which is right, if operations on t wait, op may be one of them, and there
+ * is room: true; then *err is MRMA_SUCCESS or MRMA_ERR_NO_MEM. False: none waits any more, since t
+ * may be accessed, for which this has waited if need be; *err is MRMA_SUCCESS, or why t cannot be
+ * accessed. May wait. */
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err);
 
