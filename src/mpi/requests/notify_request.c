@@ -7,9 +7,11 @@
  * call that waits returns the host's error for that (class MPI_ERR_TRUNCATE).
  *
  * Each request has a tag of its own among those that live, so that no message completes another
- * one. A request is active from MPI_Start until its message has been sent. The list and what it
- * holds are guarded by one mutex, which is not held while calling the host; the engine's lock may
- * be taken inside it.
+ * one. A request is active from MPI_Start until its notifications have been taken. The list and
+ * what it holds are guarded by one mutex, which is not held while calling the host; the engine's
+ * lock may be taken inside it. Another mutex, which is taken before it, is held from there on until
+ * the message has been sent: MPI_Cancel and MPI_Request_free by another thread come before both, or
+ * find the request complete.
  *
  * Neighbours: request.c, which calls notify_request_advance; rma.h, which counts.
  */
@@ -40,6 +42,7 @@ struct notify_request {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t completing = PTHREAD_MUTEX_INITIALIZER;
 static struct list live = {{&live.head, &live.head}};
 static _Atomic unsigned nlive; /* read without the lock by calls that have nothing to do with it */
 
@@ -53,7 +56,7 @@ static struct notify_request *find(MPI_Request handle)
 {
     LIST_EACH (node, &live) {
         struct notify_request *r = LIST_ENTRY(node, struct notify_request, link);
-        if (r->handle == handle)
+        if (r->handle == handle && handle != MPI_REQUEST_NULL) /* or it is being made */
             return r;
     }
     return NULL;
@@ -88,19 +91,23 @@ int notify_request_new(const struct win_rec *rec, int source, int number, uint64
                        MPI_Request *request)
 {
     struct notify_request *r = malloc(sizeof *r);
+    MPI_Request handle = MPI_REQUEST_NULL;
 
     if (r == NULL)
         return MRMA_ERR_NO_MEM;
     *r = (struct notify_request){
-        .handle = MPI_REQUEST_NULL, .rec = rec, .source = source, .number = number, .count = count};
+        .handle = handle, .rec = rec, .source = source, .number = number, .count = count};
     pthread_mutex_lock(&lock);
     enter(r);
     pthread_mutex_unlock(&lock);
-    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, r->tag, mpi_state.self, &r->handle) != MPI_SUCCESS) {
+    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, r->tag, mpi_state.self, &handle) != MPI_SUCCESS) {
         leave(r);
         return MRMA_ERR_OTHER;
     }
-    *request = r->handle;
+    pthread_mutex_lock(&lock);
+    r->handle = handle;
+    pthread_mutex_unlock(&lock);
+    *request = handle;
     return MRMA_SUCCESS;
 }
 
@@ -148,8 +155,12 @@ void notify_request_advance(void)
 {
     int err, tag = -1;
 
-    while (any_live() && (tag = end_next(tag, &err)) >= 0)
+    if (!any_live())
+        return;
+    pthread_mutex_lock(&completing);
+    while ((tag = end_next(tag, &err)) >= 0)
         complete(tag, err);
+    pthread_mutex_unlock(&completing);
 }
 
 /* Returns whether the request is one of these and was active. */
@@ -157,12 +168,14 @@ static bool deactivate(MPI_Request handle, struct notify_request **r)
 {
     bool active;
 
+    pthread_mutex_lock(&completing);
     pthread_mutex_lock(&lock);
     *r = find(handle);
     active = *r != NULL && (*r)->active;
     if (active)
         (*r)->active = false;
     pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&completing);
     if (active)
         atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
     return active;
