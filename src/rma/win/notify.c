@@ -11,7 +11,7 @@
 #include "rma/win/notify_raise.h"
 #include "rma/win/win.h"
 
-/* Counters of a row, in whole lines: a row has one writer, but that of all origins. */
+/* Counters of a row, in whole lines: each row but that of all origins is raised for one origin. */
 static size_t row_counters(uint64_t n)
 {
     return ((size_t)n + NOTIFY_LINE - 1) / NOTIFY_LINE * NOTIFY_LINE;
