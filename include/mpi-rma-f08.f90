@@ -8,7 +8,7 @@
 !     mpifort mpi-rma-f08.f90 program.f90 -lmpi-rma
 !
 ! Buffers are passed by address, so that a part of an array must be contiguous; MPI_BOTTOM is not
-! taken. MPIRMA_Notify_reset has no argument for the count that C may leave out: it is always given.
+! taken. C programs may call MPIRMA_Notify_reset without a place for the count; here there always is one.
 
 module mpi_rma_f08
     use mpi_f08, only: MPI_Win, MPI_Datatype, MPI_Op, MPI_Request, MPI_ADDRESS_KIND, MPI_COUNT_KIND
