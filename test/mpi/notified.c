@@ -4,7 +4,7 @@
  * many senders to one receiver, exchanges between neighbours of every size, gets, accumulates,
  * notifications alone, requests beside others, each kind of epoch, and errors.
  *
- * Argument: the rounds of many to one (1000). No process synchronizes otherwise than by
+ * Argument: the rounds of many to one (300). No process synchronizes otherwise than by
  * notifications in between: what is early or lost is seen as a wrong value or as a wait that does
  * not end.
  */
@@ -15,7 +15,7 @@
 enum { NUMBERS = 8, DATA = 0, FREE = 1, TURN = 2, LAST = NUMBERS - 1 };
 enum { LARGEST = 300000 };
 
-static int rounds = 1000;
+static int rounds = 300;
 
 static bool make(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes)
 {
