@@ -107,19 +107,12 @@ static void report_library(struct report *report)
 
 static void report_kind(struct report *report)
 {
-    const enum host_way_in way = host_way_in();
-    const bool yields = host_yields();
-    struct item *joined =
-        item_number(report, section, "progress_joined", ITEM_BOOL, way != HOST_NO_WAY_IN);
+    const bool joined = host_lets_poll(), yields = host_yields();
 
-    if (way != HOST_NO_WAY_IN)
-        item_note(joined,
-                  "by %s: a target in any blocking call of the host serves one-sided operations",
-                  host_way_in_name(way));
-    else
-        item_note(joined,
-                  "it lets nobody in by a way that is known: packets for a process in a call "
-                  "of the host wait for the agent thread");
+    item_note(item_number(report, section, "progress_joined", ITEM_BOOL, joined), "%s",
+              joined ? "a target in any blocking call of the host serves one-sided operations"
+                     : "it lets nobody in by a way that is known: packets for a process in a "
+                       "call of the host wait for the agent thread");
     item_note(item_number(report, section, "yields", ITEM_BOOL, yields), "%s",
               yields
                   ? "its blocking calls give the processor away where its launcher has seen more "

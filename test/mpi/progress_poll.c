@@ -152,7 +152,6 @@ int main(int argc, char **argv)
         mt_win_make(&b.own, MT_ALLOCATE, 64, 8, MPI_COMM_WORLD)) {
         for (int i = 0; i < (int)(sizeof calls / sizeof calls[0]); i++) {
             mt_section("%s", calls[i].name);
-            MT_OK(MPI_Barrier(MPI_COMM_WORLD)); /* the word before has been looked at */
             if (mt_rank == 0) {
                 serve(&b, i);
             } else if (mt_rank == mt_size - 1) {

@@ -25,7 +25,6 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
-#include "mpi/host/host_poll.h"
 #include "mpi/host/self.h"
 #include "mpi/process/environment.h"
 #include "mpi/process/state.h"
@@ -129,13 +128,8 @@ MRMA_EXPORT_MPI(T_init_thread);
 
 MRMA_PUBLIC int PMPI_Finalize(void)
 {
-    int rc;
-
     if (!hooked)
         end_job();
-    host_poll_pause();
-    rc = mpi_host.Finalize();
-    host_poll_resume();
-    return rc;
+    return mpi_host.Finalize();
 }
 MRMA_EXPORT_MPI(Finalize);

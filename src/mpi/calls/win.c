@@ -135,7 +135,7 @@ static int win_join(const struct win_args *args, struct boot_mpi *bm, const stru
 
     if (err == MRMA_SUCCESS) {
         if (rma_uses_packets(mpi_state.rma))
-            host_poll_begin(mpi_state.rma, mpi_state.threads);
+            host_poll_begin(mpi_state.rma);
         return MRMA_SUCCESS;
     }
     record_undo(rec);

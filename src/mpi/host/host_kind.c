@@ -9,7 +9,6 @@
 #include "mpi/host/host_kind.h"
 
 #include <dlfcn.h>
-#include <mpi.h>
 #include <stddef.h>
 
 #include "base/atomic.h"
@@ -27,31 +26,10 @@ bool host_is_openmpi(void)
     return now == YES;
 }
 
-const char *host_way_in_name(enum host_way_in way)
+bool host_lets_poll(void)
 {
-    switch (way) {
-    case HOST_PROGRESS_LIST:
-        return "opal_progress_register";
-    case HOST_ASYNC_START:
-        return "PMPIX_Async_start";
-    case HOST_NO_WAY_IN:
-        break;
-    }
-    return NULL;
-}
-
-/* MPICH's function takes a stream, whose null handle has a known value only where handles are
- * numbers, in MPICH's own interface. Its library for the standard ABI does not have the function. */
-enum host_way_in host_way_in(void)
-{
-    const bool numbers = sizeof(MPI_Comm) == sizeof(int);
-
-    if (dlsym(RTLD_DEFAULT, host_way_in_name(HOST_PROGRESS_LIST)) != NULL &&
-        dlsym(RTLD_DEFAULT, "opal_progress_unregister") != NULL)
-        return HOST_PROGRESS_LIST;
-    if (numbers && dlsym(RTLD_DEFAULT, host_way_in_name(HOST_ASYNC_START)) != NULL)
-        return HOST_ASYNC_START;
-    return HOST_NO_WAY_IN;
+    return dlsym(RTLD_DEFAULT, "opal_progress_register") != NULL &&
+           dlsym(RTLD_DEFAULT, "opal_progress_unregister") != NULL;
 }
 
 bool host_yields(void)

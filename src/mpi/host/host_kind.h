@@ -20,18 +20,8 @@ bool host_is_openmpi(void);
  * spin. Any thread, once the host is loaded. */
 bool host_yields(void);
 
-/* How a host lets others into the loop of its progress, by the function that does it. */
-enum host_way_in {
-    HOST_NO_WAY_IN,
-    HOST_PROGRESS_LIST, /* Open MPI's opal_progress_register */
-    HOST_ASYNC_START,   /* PMPIX_Async_start of MPICH, from 4.3 on */
-};
-
-/* host_way_in returns how the host lets others into its progress. Any thread, once the host is
- * loaded. */
-enum host_way_in host_way_in(void);
-
-/* host_way_in_name returns the name of the function of that way, NULL where there is none. */
-const char *host_way_in_name(enum host_way_in way);
+/* host_lets_poll returns whether the host has Open MPI's list of functions that its progress calls.
+ * Any thread, once the host is loaded. */
+bool host_lets_poll(void);
 
 #endif
