@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fortran_attr_mpich.h - MPII_Win_get_attr, which Fortran bindings that come from MPICH call in the C
- * library for MPI_Win_get_attr.
+ * fortran_attr_mpich.h - MPII_Win_get_attr, which Fortran bindings that come from MPICH call in the
+ * C library for MPI_Win_get_attr.
  *
- * Either build for what comes from MPICH replaces it in a file of its own, which alone includes this:
- * fortran_attr_mpich.c and fortran_attr_abi_mpich.c. The window is a number in both: a handle of
- * MPICH's own interface, or what MPI_Win_toint gives over the standard ABI.
+ * Either build for what comes from MPICH replaces it in a file of its own, which alone includes
+ * this: fortran_attr_mpich.c and fortran_attr_abi_mpich.c. The window is a number in both: a
+ * handle of MPICH's own interface, or what MPI_Win_toint gives over the standard ABI.
  *
  * State: where the host's function is, found once. No locks.
  */
