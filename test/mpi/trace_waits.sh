@@ -99,7 +99,7 @@ with_delay() {
     as_long wait_at_create 2
     as_long wait_at_free 2
     charged 0 3 # late with an operation, with a complete, with an unlock
-    charged 1 5 # late with a creation and a free, for which two wait, and with a post
+    charged 1 7 # late with a creation and a free, for which two wait, with a post, and with two notifications
     charged 2 2 # late for a fence
     ! by_packets || as_long parked_packets 2 # those of the get for which the post is late, and of its complete
 }
