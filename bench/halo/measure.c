@@ -115,7 +115,9 @@ static bool probe(struct halo *h, const struct halo_mode *mode, char *reason, si
     int rc = mode->begin(h);
     bool failed = rc != MPI_SUCCESS;
 
-    if (failed)
+    if (rc == MPI_ERR_UNSUPPORTED_OPERATION) /* in words, since hosts' differ */
+        snprintf(reason, len, "needs libmpi-rma");
+    else if (failed)
         host_error_text("beginning", rc, reason, len);
     if (host_any_failed(h->comm, failed, reason, len))
         return false;
