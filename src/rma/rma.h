@@ -349,7 +349,7 @@ int rma_flush_all(struct win *win, bool local);
 
 /* rma_sync does MPI_Win_sync: it orders this process's loads and stores of the window's memory
  * before and after. It makes progress, and operations of a passive epoch that nobody has flushed
- * leave for their targets. */
+ * leave for their targets, if these may be accessed. */
 int rma_sync(struct win *win);
 
 #endif

@@ -65,7 +65,8 @@ int rma_flush_all(struct win *w, bool local)
  * earlier store and the later load, the one order that x86 does not keep by itself. It is not left
  * out where no store is known, since stores by the application are not seen. Who waits for a word
  * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does; and what
- * it has issued and not flushed leaves, since the other process may wait for that (12.7.3). */
+ * it has issued and not flushed leaves, since the other process may wait for that (12.7.3), but for
+ * what is kept until the target may be accessed (path/deferred.h). */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;
