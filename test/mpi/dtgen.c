@@ -197,6 +197,7 @@ static void build_vector(struct build *b, struct dt_type *t, int count, int len,
         MT_OK(MPI_Type_vector(count, len, stride, t->type, &made));
     }
     repeat(b, t, count * len, disp, made);
+    t->stride_minus_one |= (bytes ? step : stride) == -1;
     note(t, "%s %d,%d,%ld", bytes ? "hvector" : "vector", count, len,
          (long)(bytes ? step : stride));
     free(disp);
@@ -340,6 +341,7 @@ static struct dt_type build_struct(struct build *b, int units, int depth)
     MT_OK(MPI_Type_create_struct(n, lens, disps, types, &t.type));
     for (int i = 0; i < nparts; i++) {
         note(&t, "%.50s", part[i].text);
+        t.stride_minus_one |= part[i].stride_minus_one;
         dt_free(&part[i]);
     }
     measure(b, &t);

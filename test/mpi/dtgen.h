@@ -38,8 +38,9 @@ struct dt_type {
     MPI_Aint *at;      /* displacement of each unit, in type map order */
     int units;
     MPI_Aint extent;
-    MPI_Aint lo, hi; /* lowest byte touched and one past the highest, one instance */
-    char text[200];  /* how it was made */
+    MPI_Aint lo, hi;       /* lowest byte touched and one past the highest, one instance */
+    bool stride_minus_one; /* a vector of stride -1 is in it */
+    char text[200];        /* how it was made; cut where it is longer */
 };
 
 /* A random type of exactly `units` units of at most `span` bytes, committed. */
