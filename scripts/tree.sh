@@ -56,9 +56,12 @@ make_tree() {
     say "debootstrap of $release in $tree"
     rm -rf "$tree"
     mkdir -p "$tree" && : >"$tree/$marker" || exit 1
-    if ! debootstrap --variant=minbase --components="$components" "$release" "$tree" "$mirror" \
+    # debootstrap has no script for releases that are newer than itself; that of sid is the one that they take.
+    script=
+    test -e "${DEBOOTSTRAP_DIR:-/usr/share/debootstrap}/scripts/$release" || script=sid
+    if ! debootstrap --variant=minbase --components="$components" "$release" "$tree" "$mirror" $script \
         >"$tree.log" 2>&1 </dev/null; then
-        if grep -E 'E: (Failed getting release file|No such script)' "$tree.log" >&2; then
+        if grep -E 'E: Failed getting release file' "$tree.log" >&2; then
             rm -rf "$tree" "$tree.log"
             skip "the package source of this machine does not have it"
         fi
