@@ -147,7 +147,7 @@ int main(int argc, char **argv)
                            {"how", 0, "all", "message, notified, put or all"},
                            {NULL, 0, NULL, NULL}};
     struct times times;
-    char numbers[16];
+    char numbers[24];
     MPI_Info info;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -49,7 +49,7 @@ static void end_exposure(const struct mt_win *w, bool test)
         MT_OK(MPI_Win_wait(w->win));
         return;
     }
-    for (long i = 0; !flag; i++) {
+    while (!flag) {
         if (!MT_OK(MPI_Win_test(w->win, &flag))) {
             return;
         }

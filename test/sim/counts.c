@@ -56,7 +56,7 @@ struct pattern {
 static void puts_to(const struct pattern *pat, struct win *w, int target)
 {
     static struct dtype byte;
-    char data[8] = "2.718281";
+    char data[] = "2.718281";
     byte = dtype_basic(ACC_U8);
     for (int i = 0; i < pat->puts; i++) {
         const struct rma_op op = {.oaddr = data,
@@ -350,14 +350,14 @@ static void count_pattern(void **state)
         if (MEMORY_KNOWN) {
             const uint64_t partners =
                 c.all > (uint64_t)peers ? c.all : (uint64_t)peers; /* of rounds, too */
-            assert_in_range(c.window, 1, WINDOW_BYTES);
-            assert_in_range(c.used, 1, WINDOW_BYTES + partners * (PARTNER_BYTES + c.bytes));
+            assert_uint_in_range(c.window, 1, WINDOW_BYTES);
+            assert_uint_in_range(c.used, 1, WINDOW_BYTES + partners * (PARTNER_BYTES + c.bytes));
         }
         assert_int_equal(c.data, pat->data(n, peers));
         assert_int_equal(c.all, pat->all(n, peers));
-        assert_in_range(c.links, peers, pat->links(n, peers));
+        assert_uint_in_range(c.links, peers, pat->links(n, peers));
         /* All that is under way goes at once; less than one further trip is for the scheduling. */
-        assert_in_range(c.round_ns, 1, (uint64_t)(pat->trips(n) + 1) * LATENCY_NS - 1);
+        assert_uint_in_range(c.round_ns, 1, (uint64_t)(pat->trips(n) + 1) * LATENCY_NS - 1);
     }
 }
 

@@ -17,7 +17,7 @@
 
 enum { MAX = 2 };
 
-static const unsigned char secret[NMOFI_SECRET_BYTES] = "of this job only";
+static const unsigned char secret[NMOFI_SECRET_BYTES + 1] = "of this job only";
 
 struct end {
     struct log_pipe lp;

@@ -141,7 +141,7 @@ static void test_near_blocks_are_short(void **state)
         assert_int_equal(dtype_compact_append(list, &item), MRMA_SUCCESS);
     }
     dtype_compact_close(list);
-    assert_in_range(list->len + list->nmarks * sizeof *list->marks, BLOCKS, 3 * BLOCKS);
+    assert_uint_in_range(list->len + list->nmarks * sizeof *list->marks, BLOCKS, 3 * BLOCKS);
     dtype_compact_free(list);
 }
 

@@ -95,7 +95,7 @@ static void test_tame_types_as_the_host_packs(void **state)
         dtype_unref(flat);
         sample_free(&sample);
     }
-    assert_in_range(checked, 901, 1000);
+    assert_uint_in_range(checked, 901, 1000);
 }
 
 /* Number of runs of a type made by the statement; frees it. */

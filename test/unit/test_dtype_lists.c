@@ -139,9 +139,9 @@ static void test_many_blocks_are_compact(void **state)
     struct dtype *flat = flattened(blocks), *more = flattened(copies);
     assert_non_null(flat->list);
     assert_int_equal(flat->pieces, BLOCKS);
-    assert_in_range(kept_bytes(flat), BLOCKS, 6 * BLOCKS);
+    assert_uint_in_range(kept_bytes(flat), BLOCKS, 6 * BLOCKS);
     assert_int_equal(more->pieces, (size_t)BLOCKS * COPIES);
-    assert_in_range(kept_bytes(more), BLOCKS, 6 * BLOCKS);
+    assert_uint_in_range(kept_bytes(more), BLOCKS, 6 * BLOCKS);
     dtype_unref(flat);
     dtype_unref(more);
     MPI_Type_free(&blocks);
@@ -167,7 +167,8 @@ static void test_lists_of_lists(void **state)
     MPI_Type_create_indexed_block(OUTER, 1, disps, copies, &nested);
     struct dtype *inner = flattened(blocks), *middle = flattened(copies), *flat = flattened(nested);
     assert_int_equal(flat->pieces, (size_t)OUTER * COPIES * INNER);
-    assert_in_range(kept_bytes(flat), OUTER, 20 * OUTER); /* a displacement and an address each */
+    assert_uint_in_range(kept_bytes(flat), OUTER,
+                         20 * OUTER); /* a displacement and an address each */
     for (int k = 0; k < 1000; k++) {
         const size_t outer = sample_below(OUTER), copy = sample_below(COPIES);
         const size_t block = sample_below(INNER);

@@ -226,14 +226,14 @@ static void who_has_ended_leaves_nothing(void **state)
         e->env.peer_put(e, peer);
         end_process(pid);
     }
-    assert_in_range(open_descriptors(), 0,
-                    descriptors + 2 * (LAST + 2)); /* of watching, and of my ring */
-    assert_in_range(count_lines("/proc/self/maps"), 0, mappings + MAPPINGS_EACH * (LAST + 4));
-    assert_in_range(rings_announced(e), 1, LAST + 1);
+    assert_uint_in_range(open_descriptors(), 0,
+                         descriptors + 2 * (LAST + 2)); /* of watching, and of my ring */
+    assert_uint_in_range(count_lines("/proc/self/maps"), 0, mappings + MAPPINGS_EACH * (LAST + 4));
+    assert_uint_in_range(rings_announced(e), 1, LAST + 1);
     atomic_store(&e->agent_stop, true);
     pthread_join(onlooker, NULL);
     engine_destroy(e);
-    assert_in_range(open_descriptors(), 0, descriptors);
+    assert_uint_in_range(open_descriptors(), 0, descriptors);
 }
 
 static int tests(void)

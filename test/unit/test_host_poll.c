@@ -73,7 +73,7 @@ static void looks_are_far_apart_while_nothing_comes(void **state)
     (void)state;
     struct engine *e = engine_with_channel(CH3_CAP_WAIT);
     const unsigned n = host_polls(e, 100000, 100); /* ten milliseconds */
-    assert_in_range(n, 150, 200);                  /* one in 50 us */
+    assert_uint_in_range(n, 150, 200);             /* one in 50 us */
     engine_destroy(e);
 }
 
@@ -90,7 +90,7 @@ static void what_comes_is_served_and_more_is_expected(void **state)
             assert_true(polls < 100);
             (void)host_polls(e, 1, 1000);
         }
-        assert_in_range(host_polls(e, 8, 1000), 6, 8); /* pauses of 1 us */
+        assert_uint_in_range(host_polls(e, 8, 1000), 6, 8); /* pauses of 1 us */
         engine_destroy(e);
     }
 }

@@ -22,7 +22,7 @@ enum { SENDERS = 3, HEAD = 8 };
 
 #define PATIENCE UINT64_C(60000000000) /* without a message */
 
-static const unsigned char secret[NMOFI_SECRET_BYTES] = "of this job only";
+static const unsigned char secret[NMOFI_SECRET_BYTES + 1] = "of this job only";
 
 struct end {
     struct log_pipe lp;

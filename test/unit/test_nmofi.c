@@ -8,7 +8,7 @@
 #include "nmofi_pair.h"
 #include "provider.h"
 
-static const unsigned char other_secret[NMOFI_SECRET_BYTES] = "of another one..";
+static const unsigned char other_secret[NMOFI_SECRET_BYTES + 1] = "of another one..";
 
 /* Nothing of a link exists before the first packet; then it is counted. */
 static void memory_is_counted(void **state)

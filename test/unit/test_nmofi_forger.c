@@ -14,7 +14,7 @@
 #include "base/siphash.h"
 #include "provider.h"
 
-static const unsigned char other_secret[NMOFI_SECRET_BYTES] = "of another one..";
+static const unsigned char other_secret[NMOFI_SECRET_BYTES + 1] = "of another one..";
 
 struct forger {
     struct fi_info *info;

@@ -192,7 +192,7 @@ static int learn(struct win *w, struct large *l, enum how how)
 }
 
 /* All its threads: until then its agent, or the provider's, might serve what comes. */
-static void stop(pid_t pid)
+static void stop_process(pid_t pid)
 {
     int status = 0;
     assert_int_equal(kill(pid, SIGSTOP), 0);
@@ -210,7 +210,7 @@ static void lose(enum how how)
     assert_int_equal(join(&origin, ORIGIN), MRMA_SUCCESS);
     struct killer killer = {.pid = pid, .win = origin.win};
     hold_lock(origin.win);
-    stop(pid);
+    stop_process(pid);
     assert_int_equal(pthread_create(&killer.thread, NULL, kill_soon, &killer), 0);
     const int err = learn(origin.win, &large, how);
     pthread_join(killer.thread, NULL);

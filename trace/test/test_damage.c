@@ -102,7 +102,7 @@ static void damaged_files(void **state)
         char *said = run_tool(&job, "--archive %s", &status);
         if (status > 1)
             print_message("seed %u: %s", seed, said);
-        assert_in_range(status, 0, 1);
+        assert_uint_in_range(status, 0, 1);
         assert_true(status == 0 || *said);
         free(said);
         if (status == 0 && seed % 6 == 0) {
@@ -142,7 +142,7 @@ static void damage_is_named(void **state)
     free(said);
     char *output = archive_print(&job);
     archive_assert_well_formed(output);
-    assert_in_range(archive_lines(output, "ENTER", "MPI_Win_shared_query"), 9, 10);
+    assert_uint_in_range(archive_lines(output, "ENTER", "MPI_Win_shared_query"), 9, 10);
     free(output);
     make_free(&job);
 }

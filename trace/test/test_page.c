@@ -183,7 +183,7 @@ static void large(void **state)
     make_page(&job, "extended");
     snprintf(path, sizeof path, "%s/page.html", job.dir);
     assert_int_equal(stat(path, &info), 0);
-    assert_in_range(info.st_size, 1 << 20, 6 << 20);
+    assert_uint_in_range(info.st_size, 1 << 20, 6 << 20);
     char *output = browse(&job, "", false);
     assert_has(output, "<p>probe: ");
     assert_has(output, "64 ranks, 1 windows, 999,040 events");
@@ -193,7 +193,7 @@ static void large(void **state)
                *slowest = strstr(probed, ", slowest redraw ");
     int ms = atoi(slowest + strlen(", slowest redraw "));
     print_message("slowest redraw %d ms\n", ms);
-    assert_in_range(ms, 1, 1000);
+    assert_uint_in_range(ms, 1, 1000);
     free(output);
     make_free(&job);
 }

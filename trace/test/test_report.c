@@ -157,7 +157,7 @@ static void damaged_archives(void **state)
         char *said = run_tool(&job, "--json %s", &status);
         if (status > 1)
             print_message("seed %u, %s: %d\n%.1000s\n", seed, names[seed % 4], status, said);
-        assert_in_range(status, 0, 1);
+        assert_uint_in_range(status, 0, 1);
         assert_true(*said);
         failed += status;
         free(said);
