@@ -309,7 +309,7 @@ static bool host_joins_complex(void)
 /* Open MPI 4.1.4 takes a vector of single bytes with stride -1 for contiguous. */
 static bool host_packs_forward(void)
 {
-    char buf[4], packed[4];
+    char buf[7], packed[4];
     MPI_Datatype backward;
     int pos = 0;
 
@@ -318,7 +318,7 @@ static bool host_packs_forward(void)
     MT_OK(MPI_Type_commit(&backward));
     MT_OK(MPI_Pack(buf + 3, 1, backward, packed, sizeof packed, &pos, MPI_COMM_SELF));
     MT_OK(MPI_Type_free(&backward));
-    return packed[3] != buf[0];
+    return packed[1] != buf[2] || packed[3] != buf[0];
 }
 
 /* Whether the host's MPI_Pack is a reference for this type. */
