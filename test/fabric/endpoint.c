@@ -411,6 +411,7 @@ static int ep_control(struct fid *fid, int command, void *arg)
         rules_broken("an endpoint is enabled without queue and addresses");
         return -FI_EINVAL;
     }
+    rules_of_environment(rules);
     domain_enter(ep->domain);
     const int ret = wire_listen(ep);
     ep->enabled = !ret;

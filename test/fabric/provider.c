@@ -230,12 +230,7 @@ struct fi_provider *fi_prov_ini(void)
     rules = rules_of();
     if (!rules)
         return NULL;
-    if (rules->sized && (!getenv("FI_UNIVERSE_SIZE") || !getenv("FI_OFI_RXM_USE_SRX")))
-        rules_broken("libfabric is loaded without FI_UNIVERSE_SIZE or FI_OFI_RXM_USE_SRX");
-    const char *universe = getenv("FI_UNIVERSE_SIZE");
-    if (rules->universe && (!universe || strtoul(universe, NULL, 10) != rules->universe))
-        rules_broken("FI_UNIVERSE_SIZE is %s, not %u", universe ? universe : "not set",
-                     rules->universe);
+    rules_of_environment(rules);
     provider.fi_version = FI_VERSION(1, rules->api);
     provider.name = rules->name;
     return &provider;

@@ -188,3 +188,15 @@ void rules_broken(const char *fmt, ...)
     fprintf(stderr, "fabric: violation: %s\n", text);
     abort();
 }
+
+void rules_of_environment(const struct rules *held)
+{
+    const char *universe = getenv("FI_UNIVERSE_SIZE"), *monitor = getenv("FI_MR_CACHE_MONITOR");
+    if (held->sized && (!universe || !getenv("FI_OFI_RXM_USE_SRX")))
+        rules_broken("FI_UNIVERSE_SIZE or FI_OFI_RXM_USE_SRX is not set");
+    if (held->universe && (!universe || strtoul(universe, NULL, 10) != held->universe))
+        rules_broken("FI_UNIVERSE_SIZE is %s, not %u", universe ? universe : "not set",
+                     held->universe);
+    if (!monitor || strcmp(monitor, "memhooks") == 0)
+        rules_broken("libfabric would overwrite munmap, as UCX does (FI_MR_CACHE_MONITOR)");
+}

@@ -76,6 +76,10 @@ const struct rules *rules_of(void);
  * violations are counted. */
 void rules_broken(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* rules_of_environment holds the variables that libfabric's own providers read, when it is loaded
+ * and when an endpoint is made. */
+void rules_of_environment(const struct rules *held);
+
 /* rules_counts is what was counted in this process, by all domains together. */
 extern struct fabric_counts rules_counts;
 

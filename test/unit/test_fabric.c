@@ -346,20 +346,38 @@ static void places_are_not_known(void **state)
 
 /* The provider reads how many processes there may be, and what was set for that is gone again; what
  * the user has set stays. */
-static void says_how_many_there_may_be(void **state)
+static void opens_in_a_job_of(unsigned processes)
 {
     static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = 2};
     static struct ch3 ch3;
     struct nmofi *nm;
-    (void)state;
     const struct nmofi_opts opts = {
-        .provider = provider, .universe = UNIVERSE, .uid = 1, .log = &quiet, .find = find};
+        .provider = provider, .universe = processes, .uid = 1, .log = &quiet, .find = find};
     const bool set = getenv("FI_UNIVERSE_SIZE") != NULL;
     ch3_init(&ch3, &quiet, NULL, NULL);
     assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
     assert_int_equal(getenv("FI_UNIVERSE_SIZE") != NULL, set);
     ch3_add_channel(&ch3, nmofi_channel(nm));
     nmofi_close(nm);
+}
+
+static void says_how_many_there_may_be(void **state)
+{
+    (void)state;
+    opens_in_a_job_of(UNIVERSE);
+}
+
+/* A small job may spawn children, and the queues of a large one must be no longer than a card's. */
+static void small_job(void **state)
+{
+    (void)state;
+    opens_in_a_job_of(2);
+}
+
+static void large_job(void **state)
+{
+    (void)state;
+    opens_in_a_job_of(1000000);
 }
 
 static void the_user_says_how_many(void **state)
@@ -434,6 +452,8 @@ static const struct test_case cases[] = {
     {"cxi: names of unequal length", "cxi", "uneven=8", exchange},
     {"opx: all sends may be late", "opx", "late_sends=5", exchange},
     {"verbs: universe", "verbs", "universe=1000", says_how_many_there_may_be},
+    {"verbs: universe of a small job", "verbs", "universe=64", small_job},
+    {"verbs: universe of a large job", "verbs", "universe=16384", large_job},
     {"verbs: universe of the user", "verbs", "universe=5", the_user_says_how_many},
     {"ideal: automatic progress", "ideal", "wait=3", has_a_descriptor},
     {"ideal: exchange with automatic progress", "ideal", "wait=3", exchange},

@@ -146,11 +146,9 @@ static int open_waitable(struct nmofi *nm)
     return open_objects(nm);
 }
 
-int nm_fabric_open(struct nmofi *nm)
+static int open_all(struct nmofi *nm)
 {
-    int err = load(nm);
-    if (!err)
-        err = nm_choose(nm);
+    const int err = nm_choose(nm);
     if (err)
         return err;
     nm->inject_max = nm->info->tx_attr->inject_size;
@@ -162,4 +160,15 @@ int nm_fabric_open(struct nmofi *nm)
                         nm->info->fabric_attr->prov_name, nm->info->domain_attr->name,
                         fi_strerror(-ret));
     return MRMA_SUCCESS;
+}
+
+/* The variables of nm_choose stay until the endpoints are there: ofi_rxm asks for its receive
+ * buffers again when an endpoint is made. */
+int nm_fabric_open(struct nmofi *nm)
+{
+    int err = load(nm);
+    if (!err)
+        err = open_all(nm);
+    environment_restore(&nm->environment);
+    return err;
 }
