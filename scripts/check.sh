@@ -9,6 +9,8 @@
 # does the same on another release of Debian, in a tree of its own; see release.sh.
 #   sh scripts/check.sh --host NAME [CONFIGURE ARGUMENTS]
 # does it over an MPI library that this release does not have; see host.sh.
+#   sh scripts/check.sh --fabric roce [--short] [CONFIGURE ARGUMENTS]
+# runs a list over InfiniBand verbs, in a virtual machine with software RoCE; see fabric.sh.
 # The argument --apps behind these has check-apps.sh run there in place of the tests, with the
 # arguments that follow.
 # The argument --short, before those for configure, or CHECK=short in the environment
@@ -28,6 +30,9 @@ if test "$1" = --release; then
 elif test "$1" = --host; then
     shift
     exec sh "$top_srcdir/scripts/host.sh" "$@"
+elif test "$1" = --fabric; then
+    shift
+    exec sh "$top_srcdir/scripts/fabric.sh" "$@"
 elif test "$1" = --apps; then
     shift
     exec sh "$top_srcdir/scripts/check-apps.sh" "$@"

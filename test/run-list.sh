@@ -20,12 +20,13 @@ path=$1
 shift
 only=" $* "
 profiles="ideal verbs cxi efa opx psm3"
-all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 host $profiles"
+all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce host $profiles"
 
 # auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), for the lines of cma, too, and
 # with MPIRMA_PATH=mapped where these leave it alone. mapped, cma, packets (rings in shared memory), net (the network for all
 # but a process itself): forced. nodes1, nodes2: as it is, but so many ranks are a node.
 # netns2, netns3: so many pretended machines (netns/netns.sh). host: without the library.
+# roce: pretended nodes of one process over InfiniBand verbs, in a machine that has a card (scripts/fabric.sh).
 # fabric: pretended nodes of one process over the test provider (test/fabric), once for each profile that a line lists among
 # its paths.
 set_path() {
@@ -43,6 +44,10 @@ set_path() {
         # would have its card wait for that core at each operation.
         export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
         export OMPI_MCA_mpi_yield_when_idle=1
+        ;;
+    roce)
+        export MPIRMA_RANKS_PER_NODE=1 MPIRMA_OFI_PROVIDER=verbs
+        export UCX_TLS=posix,sysv,tcp,self # by itself UCX takes half a minute over this card, and ends with signal 11 at times
         ;;
     netns[23]) test -n "$NETNS_HOSTS" || start_machines "$@" ;;
     host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
@@ -83,8 +88,8 @@ if test "$path" = cma; then
 fi
 
 # A debug build with sanitizers is several times slower: the limits of lines, and those that scripts set for each of their jobs,
-# are that many times longer.
-slow=1
+# are that many times longer. On a slow machine MTEST_SLOWER does that.
+slow=${MTEST_SLOWER:-1}
 test -n "$SANITIZERS" && slow=5
 export MT_SLOW="$slow"
 
