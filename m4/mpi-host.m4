@@ -77,8 +77,9 @@ done
 AC_MSG_RESULT([$MPI_CPPFLAGS$MPI_LIBS])
 ])
 
-# MRMA_ABI_STUB: a library that programs can be linked with where no wrapper has named one.
+# MRMA_ABI_STUB: a library that programs can be linked with where no wrapper has named one, and a wrapper that does it.
 AC_DEFUN([MRMA_ABI_STUB], [
+TEST_MPICC=$MPICC
 AS_IF([test "$with_host" = abi && test -z "$MPI_LIBS"], [
     AC_MSG_CHECKING([for a library in place of libmpi_abi to link with])
     mkdir -p abi-stub
@@ -89,7 +90,22 @@ AS_IF([test "$with_host" = abi && test -z "$MPI_LIBS"], [
         [AC_MSG_RESULT([failed])
          AC_MSG_ERROR([$CC can't make abi-stub/libmpi_abi.so; config.log says why])])
     MPI_LIBS="-L`pwd`/abi-stub -lmpi_abi"
+    dnl For what the tests build outside of this tree.
+    TEST_MPICC=`pwd`/abi-stub/mpicc
+    mrma_abi=`cd "$srcdir" && pwd`/include/abi
+    cat >abi-stub/mpicc <<_MRMA_EOF
+#!/bin/sh
+for word; do
+    case \$word in
+    -show) exec echo $CC -I$mrma_abi $MPI_LIBS ;;
+    -c | -E | -S) exec $CC -I$mrma_abi "\$[]@" ;;
+    esac
+done
+exec $CC -I$mrma_abi "\$[]@" $MPI_LIBS
+_MRMA_EOF
+    chmod +x abi-stub/mpicc
 ])
+AC_SUBST([TEST_MPICC])
 ])
 
 # The host's headers are system headers to us: their warnings are not ours.
