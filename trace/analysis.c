@@ -93,6 +93,29 @@ bool can_be_seen(const struct analysis *analysis, unsigned pattern)
     return analysis->trace->ours || !pattern_info[pattern].ours_only;
 }
 
+void by_site_add(struct by_site *by_site, uint16_t call, uint32_t site, uint64_t ns)
+{
+    const uint64_t key = (uint64_t)site << 16 | call;
+    uint64_t index = table_number(&by_site->index, key);
+
+    if (index == TABLE_NONE) {
+        by_site->at = grow(by_site->at, by_site->n, &by_site->cap, sizeof *by_site->at);
+        by_site->at[by_site->n] = (struct at_site){.call = call, .site = site};
+        index = by_site->n++;
+        table_put_number(&by_site->index, key, index);
+    }
+    struct at_site *at = &by_site->at[index];
+    at->number++;
+    at->ns += ns;
+    at->longest = u64_max(at->longest, ns);
+}
+
+static void by_site_free(struct by_site *by_site)
+{
+    free(by_site->at);
+    table_end(&by_site->index, NULL);
+}
+
 void found(struct analysis *analysis, struct instance instance)
 {
     struct finding *finding = &analysis->found[instance.pattern];
@@ -106,8 +129,12 @@ void found(struct analysis *analysis, struct instance instance)
     finding->number++;
     if (instance.rank < analysis->trace->nranks)
         finding->by_rank[instance.rank] += length;
-    if (instance.call != NONE)
-        finding->by_call[analysis->trace->call[instance.call].call] += length;
+    if (instance.call != NONE) {
+        const struct call *call = &analysis->trace->call[instance.call];
+
+        finding->by_call[call->call] += length;
+        by_site_add(&finding->by_site, call->call, call->site, length);
+    }
     analysis->instance =
         grow(analysis->instance, analysis->ninstances, &analysis->instances_cap, sizeof instance);
     analysis->instance[analysis->ninstances++] = instance;
@@ -137,8 +164,11 @@ void analyse(struct analysis *analysis, const struct trace *trace, enum model mo
 
 void analysis_free(struct analysis *analysis)
 {
-    for (unsigned i = 0; i < PATTERNS; i++)
+    for (unsigned i = 0; i < PATTERNS; i++) {
         free(analysis->found[i].by_rank);
+        by_site_free(&analysis->found[i].by_site);
+    }
+    by_site_free(&analysis->by_site);
     free(analysis->instance);
     free(analysis->call_by_window);
     free(analysis->by_window);

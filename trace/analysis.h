@@ -10,6 +10,7 @@
 #define MRMA_TRACE_ANALYSIS_H
 
 #include "model.h"
+#include "table.h"
 
 enum pattern {
     WAIT_AT_CREATE,
@@ -51,12 +52,30 @@ struct instance {
     uint8_t pattern;
 };
 
+/* One function called at one place in the program. */
+struct at_site {
+    uint16_t call; /* enum trace_call */
+    uint32_t site; /* of trace->site; NONE: not known */
+    uint64_t number, ns, longest;
+};
+
+/* Without any the struct is all zeros. */
+struct by_site {
+    struct at_site *at; /* in the order in which they are found */
+    size_t n, cap;
+    struct table index; /* by call and site */
+};
+
+/* by_site_add adds one call, or one wait in a call, of this length. */
+void by_site_add(struct by_site *by_site, uint16_t call, uint32_t site, uint64_t ns);
+
 struct finding {
     uint64_t total;  /* ns */
     uint64_t number; /* of instances, or of what is counted */
     uint64_t of;     /* out of so many; 0: not counted that way */
     struct instance worst;
     uint64_t by_call[TRACE_CALL_LAST]; /* ns, by the call that waits */
+    struct by_site by_site;            /* by the call that waits and where it stands */
     uint64_t *by_rank;                 /* ns */
 };
 
@@ -78,6 +97,7 @@ struct analysis {
     struct instance *instance;
     size_t ninstances, instances_cap;
     struct profile by_call[TRACE_CALL_LAST];
+    struct by_site by_site;         /* all calls */
     struct profile *call_by_window; /* and one more for calls of no window */
     struct transfers *by_window;
     struct transfers by_path[PATHS];

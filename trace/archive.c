@@ -168,6 +168,7 @@ static void free_archive(struct archive *archive)
     free(archive->location);
     free(archive->group);
     free(archive->main_location);
+    sites_free(&archive->sites);
     table_end(&archive->group_by_hash, NULL);
 }
 

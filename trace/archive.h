@@ -13,6 +13,7 @@
 
 #include "job.h"
 #include "names.h"
+#include "sites.h"
 
 #define ARCHIVE_NAME "traces"
 
@@ -40,6 +41,7 @@ struct archive {
     size_t ngroups, groups_cap;
     struct table group_by_hash;  /* its index, by the first free number from its hash on */
     char *name[TRACE_NAMES_MAX]; /* of functions that are not in enum trace_call; NULL: none */
+    struct sites sites;          /* where calls stand; their numbers are those of definitions */
     uint64_t unknown_window;     /* records about windows whose creation is not known */
     bool failed;                 /* writing has failed, and it was said */
 };

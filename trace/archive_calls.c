@@ -59,6 +59,9 @@ void call_enter(struct process *process, struct thread *thread, const struct tra
         if (r->peer >= 0)
             track_u32(track, ATTR_PEER, (uint32_t)r->peer);
     }
+    const uint32_t site = sites_number(&process->archive->sites, &process->loaded, r->id);
+    if (site != SITE_NONE)
+        track_site(track, site);
     track_enter_call(track, r->time, r->what);
     frame->collective = is_collective(r->what) && reaches_window(thread);
     if (frame->collective)

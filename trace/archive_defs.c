@@ -52,6 +52,8 @@ static void write_fixed_strings(struct defs *defs)
         string(defs, path_name[i]);
     for (unsigned i = 0; i <= TRACE_COMPARE_AND_SWAP; i++)
         string(defs, op_name[i]);
+    for (size_t i = 0; i < defs->archive->sites.n; i++) /* string_of_caller */
+        string(defs, defs->archive->sites.site[i].function);
     defs->empty = string(defs, "");
 }
 
@@ -75,6 +77,16 @@ static void write_attributes(struct defs *defs)
         archive_check(defs->archive, OTF2_GlobalDefWriter_WriteAttribute(
                                          defs->writer, i, name, description, attr_name[i].type));
     }
+}
+
+static void write_sites(struct defs *defs)
+{
+    const struct sites *sites = &defs->archive->sites;
+
+    for (size_t i = 0; i < sites->n; i++)
+        archive_check(defs->archive, OTF2_GlobalDefWriter_WriteSourceCodeLocation(
+                                         defs->writer, (OTF2_SourceCodeLocationRef)i,
+                                         string(defs, sites->site[i].file), sites->site[i].line));
 }
 
 static void write_region(struct defs *defs, OTF2_RegionRef number, const struct region_name *name,
@@ -180,12 +192,14 @@ static void write_windows(struct defs *defs, const OTF2_GroupRef *group)
 {
     struct archive *archive = defs->archive;
     const struct job *job = archive->job;
-    char name[64];
 
     for (size_t i = 0; i < job->nwindows; i++) {
-        snprintf(name, sizeof name, "window %zu (%s)", i, flavor_name(job->window[i].flavor));
+        const char *given = job->window[i].name, *flavor = flavor_name(job->window[i].flavor);
+        char *name = given && *given ? text("%s (window %zu, %s)", given, i, flavor)
+                                     : text("window %zu (%s)", i, flavor);
         OTF2_StringRef label = string(defs, name);
 
+        free(name);
         archive_check(archive,
                       OTF2_GlobalDefWriter_WriteComm(defs->writer, (OTF2_CommRef)i, label, group[i],
                                                      OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
@@ -227,12 +241,14 @@ void archive_definitions(struct archive *archive)
         free(member);
     }
     write_clock_offsets(archive);
+    sites_resolve(&archive->sites, &archive->job->notes);
     write_notes(archive);
     defs.writer = OTF2_Archive_GetGlobalDefWriter(archive->otf2);
     if (defs.writer) {
         write_clock(&defs);
         write_fixed_strings(&defs);
         write_attributes(&defs);
+        write_sites(&defs);
         write_regions(&defs);
         write_locations(&defs);
         write_groups(&defs);

@@ -16,6 +16,11 @@ OTF2_StringRef string_of_op(unsigned op)
     return PATHS + op;
 }
 
+OTF2_StringRef string_of_caller(uint32_t site)
+{
+    return STRINGS_FIXED + site;
+}
+
 OTF2_RegionRef region_of_call(unsigned call)
 {
     return call < TRACE_CALL_LAST ? call - 1 : call - 1 + OWN_REGIONS;
@@ -65,6 +70,14 @@ void track_path(struct track *track, unsigned path)
 {
     archive_check(track->archive, OTF2_AttributeList_AddStringRef(track->attributes, ATTR_PATH,
                                                                   string_of_path(path)));
+}
+
+void track_site(struct track *track, uint32_t site)
+{
+    archive_check(track->archive,
+                  OTF2_AttributeList_AddSourceCodeLocationRef(track->attributes, ATTR_SITE, site));
+    archive_check(track->archive, OTF2_AttributeList_AddStringRef(track->attributes, ATTR_CALLER,
+                                                                  string_of_caller(site)));
 }
 
 uint64_t track_time(struct track *track, uint64_t time)

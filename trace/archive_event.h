@@ -37,6 +37,7 @@ void track_close(struct track *track);
 
 void track_u32(struct track *track, enum attr attr, uint32_t value);
 void track_u64(struct track *track, enum attr attr, uint64_t value);
+void track_site(struct track *track, uint32_t site); /* number of archive->sites */
 void track_path(struct track *track, unsigned path); /* enum trace_path */
 
 /* Makes time not earlier than the last event's, and remembers it. */
@@ -53,6 +54,7 @@ OTF2_StringRef string_of_path(unsigned path);
 OTF2_StringRef string_of_op(unsigned op);
 OTF2_RegionRef region_of_call(unsigned call);
 OTF2_RegionRef region_of_own(unsigned own);
+OTF2_StringRef string_of_caller(uint32_t site);
 enum { STRINGS_FIXED = PATHS + TRACE_COMPARE_AND_SWAP + 1 };
 
 #endif

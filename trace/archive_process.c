@@ -203,6 +203,10 @@ static void own_record(struct process *process, struct thread *thread, const str
     case TRACE_NAME:
         archive_name_call(process->archive, (const struct trace_name *)r);
         break;
+    case TRACE_OBJECT:
+        sites_load(&process->archive->sites, &process->loaded, thread->file,
+                   (size_t)(r - thread->file->record));
+        break;
     case TRACE_WRITE:
         own_past(track, r, OWN_WRITE_TRACE, r->bytes);
         break;
@@ -270,7 +274,8 @@ static struct thread *earliest(struct process *process)
         const struct spool_file *file = thread->file;
 
         while (thread->next < file->n && (file->record[thread->next].kind == SPOOL_DAMAGED ||
-                                          file->record[thread->next].kind == TRACE_RANKS))
+                                          file->record[thread->next].kind == TRACE_RANKS ||
+                                          file->record[thread->next].kind == TRACE_TEXT))
             thread->next++;
         if (thread->next < file->n &&
             (!first || file->record[thread->next].time < first->file->record[first->next].time))
@@ -354,6 +359,7 @@ void archive_process(struct archive *archive, const struct spool_file *file, siz
     archive_waits(&process, rank, machine);
     table_end(&process.wins, end_win);
     table_end(&process.requests, NULL);
+    loaded_free(&process.loaded);
     free(process.naming);
     free(process.thread);
 }

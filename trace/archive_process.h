@@ -61,6 +61,7 @@ struct process {
     struct table wins;     /* by number at the process: struct win */
     struct table requests; /* of operations: window's number and peer in one word */
     uint64_t last;         /* time of the last record of all threads */
+    struct loaded loaded;  /* objects in its memory */
     struct naming *naming; /* by number and time */
     size_t nnamings;
 };

@@ -105,6 +105,26 @@ static void add_clock(struct machine *machine, const struct trace_record *r)
     machine->point[machine->n++] = (struct clock_point){r->time, (int64_t)r->bytes, r->id};
 }
 
+static void add_name(struct job *job, const struct spool_file *file, size_t at)
+{
+    job->name = grow(job->name, job->nnames, &job->names_cap, sizeof *job->name);
+    job->name[job->nnames++] = (struct job_name){file, at};
+}
+
+/* The last name that a process has given counts; an empty one takes it back. */
+static void name_windows(struct job *job)
+{
+    for (size_t i = 0; i < job->nnames; i++) {
+        const struct job_name *at = &job->name[i];
+        struct job_window *window = job_window(job, at->file->record[at->at].id);
+
+        if (!window)
+            continue;
+        free(window->name);
+        window->name = spool_text(at->file, at->at + 1);
+    }
+}
+
 static void read_file(struct job *job, const struct spool_file *file)
 {
     const struct spool_head *head = file->head;
@@ -132,6 +152,8 @@ static void read_file(struct job *job, const struct spool_file *file)
             add_window(job, file, r);
         else if (r->kind == TRACE_CLOCK)
             add_clock(machine, r);
+        else if (r->kind == TRACE_WIN_NAME)
+            add_name(job, file, i);
     }
 }
 
@@ -143,6 +165,7 @@ void job_read(struct job *job, const struct spool *spool)
     job->have = zalloc(job->nproc, sizeof *job->have);
     for (size_t i = 0; i < spool->n; i++)
         read_file(job, &spool->file[i]);
+    name_windows(job);
     for (size_t i = 0; i < job->nwindows; i++)
         if (job->window[i].created < job->window[i].nranks)
             fill_unknown(job, &job->window[i]);
@@ -162,11 +185,14 @@ void job_read(struct job *job, const struct spool *spool)
 
 void job_free(struct job *job)
 {
-    for (size_t i = 0; i < job->nwindows; i++)
+    for (size_t i = 0; i < job->nwindows; i++) {
         free(job->window[i].world);
+        free(job->window[i].name);
+    }
     for (size_t i = 0; i < job->nmachines; i++)
         free(job->machine[i].point);
     free(job->window);
+    free(job->name);
     free(job->machine);
     free(job->have);
     table_end(&job->by_number, NULL);

@@ -18,6 +18,7 @@ struct job_window {
     uint32_t flavor; /* enum trace_flavor */
     uint32_t nranks;
     uint32_t *world;  /* rank in MPI_COMM_WORLD for each rank of the window */
+    char *name;       /* that MPI_Win_set_name has given it last; NULL or empty: none */
     uint32_t created; /* by how many processes, as far as their files are there */
 };
 
@@ -30,10 +31,18 @@ struct machine {
     size_t n, cap;
 };
 
+/* A TRACE_WIN_NAME. */
+struct job_name {
+    const struct spool_file *file;
+    size_t at;
+};
+
 struct job {
     const struct spool *spool;
     struct job_window *window; /* by the order in which they are found */
     size_t nwindows, windows_cap;
+    struct job_name *name; /* in the order of files, then of time */
+    size_t nnames, names_cap;
     struct table by_number;  /* of a window: its index */
     struct table by_pid;     /* of a process on a machine: its rank */
     struct machine *machine; /* that of the lowest rank first */

@@ -26,6 +26,13 @@ struct window {
     uint32_t nranks;
 };
 
+/* Where in the program calls stand. */
+struct site {
+    char *file; /* with line 0: a program or library, and the offset in it */
+    uint32_t line;
+    char *function; /* NULL: not known */
+};
+
 struct ranks {
     uint32_t *rank;
     uint32_t n;
@@ -40,6 +47,7 @@ struct call {
     bool synchronizes; /* a collective one: no process leaves before all have entered */
     uint32_t win;
     uint32_t group;    /* of start, post, complete, wait */
+    uint32_t site;     /* of trace->site */
     uint32_t sequence; /* of its kind (creation, fence, free) on this window at this rank */
 };
 
@@ -91,6 +99,8 @@ struct trace {
     size_t nplaces, places_cap;
     struct window *window;
     size_t nwindows, windows_cap;
+    struct site *site;
+    size_t nsites, sites_cap;
     struct ranks *group;
     size_t ngroups, groups_cap;
     uint32_t nranks;
@@ -114,6 +124,14 @@ struct trace {
  * is damaged, way_out, which tells what helps, is said as well; NULL: nothing does. */
 bool trace_read(struct trace *trace, const char *anchor, const char *way_out);
 void trace_free(struct trace *trace);
+
+/* "halo.c:88", or "program+0x1234" where the line is not known; the caller frees it. NULL where
+ * site is NONE. */
+char *site_text(const struct trace *trace, uint32_t site);
+
+/* "MPI_Put at halo.c:88 (exchange)", or "MPI_Put" alone where it is not known where that is; short:
+ * without the function. The caller frees it. */
+char *call_text(const struct trace *trace, unsigned call, uint32_t site, bool is_short);
 
 /* The paper's two models of a transfer's end: at the return of the call that issues it, or where
  * the standard completes it at the target. */

@@ -30,6 +30,9 @@ const struct attr_name attr_name[ATTRS] = {
                            "number of the notification that is raised at the target, or taken",
                            OTF2_TYPE_UINT32},
     [ATTR_TAKEN] = {"notifications taken", "how many", OTF2_TYPE_UINT64},
+    [ATTR_SITE] = {"call site", "where the call stands in the program",
+                   OTF2_TYPE_SOURCE_CODE_LOCATION},
+    [ATTR_CALLER] = {"calling function", "function in which the call stands", OTF2_TYPE_STRING},
 };
 
 const struct region_name own_region_name[OWN_REGIONS] = {

@@ -31,6 +31,8 @@ enum attr {
     ATTR_RANK,         /* in MPI_COMM_WORLD */
     ATTR_NOTIFICATION, /* of an operation, and where notifications are taken: their number */
     ATTR_TAKEN,        /* how many are */
+    ATTR_SITE,         /* of a call: where it stands in the program */
+    ATTR_CALLER,       /* of a call: the function in which it stands */
     ATTRS
 };
 

@@ -106,6 +106,7 @@ void profile(struct analysis *analysis, const struct epochs *epochs)
         uint64_t ns = u64_minus(call->leave, call->enter);
 
         add_call(&analysis->by_call[call->call], ns);
+        by_site_add(&analysis->by_site, call->call, call->site, ns);
         if (!call->outermost)
             continue;
         add_call(&analysis->call_by_window[call->win == NONE ? trace->nwindows : call->win], ns);

@@ -147,6 +147,11 @@ void trace_free(struct trace *trace)
     }
     for (size_t i = 0; i < trace->ngroups; i++)
         free(trace->group[i].rank);
+    for (size_t i = 0; i < trace->nsites; i++) {
+        free(trace->site[i].file);
+        free(trace->site[i].function);
+    }
+    free(trace->site);
     free(trace->place);
     free(trace->window);
     free(trace->group);

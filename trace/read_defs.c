@@ -178,6 +178,19 @@ static OTF2_CallbackCode on_window(void *data, OTF2_RmaWinRef self, OTF2_StringR
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode on_site(void *data, OTF2_SourceCodeLocationRef self, OTF2_StringRef file,
+                                 uint32_t line)
+{
+    struct defs *defs = data;
+    struct trace *trace = defs->trace;
+
+    trace->site = grow(trace->site, trace->nsites, &trace->sites_cap, sizeof *trace->site);
+    trace->site[trace->nsites] =
+        (struct site){.file = text("%s", string(defs, file)), .line = line};
+    table_put_number(&defs->site, self, (uint32_t)trace->nsites++);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 /* Ranks of the locations: the group of all locations names one for each rank; the others of its
  * process are in the same location group. */
 static void find_ranks(struct defs *defs)
@@ -230,6 +243,7 @@ bool defs_read(struct defs *defs, OTF2_Reader *reader)
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(on, on_group);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(on, on_comm);
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(on, on_window);
+    OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(on, on_site);
     OTF2_ErrorCode code = OTF2_Reader_RegisterGlobalDefCallbacks(reader, global, on, defs);
     OTF2_GlobalDefReaderCallbacks_Delete(on);
     if (code == OTF2_SUCCESS)
@@ -244,7 +258,7 @@ bool defs_read(struct defs *defs, OTF2_Reader *reader)
 void defs_free(struct defs *defs)
 {
     struct table *numbers[] = {&defs->region, &defs->place, &defs->group, &defs->comm,
-                               &defs->window, &defs->rank,  &defs->home};
+                               &defs->window, &defs->rank,  &defs->home,  &defs->site};
 
     table_end(&defs->string, free);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -16,6 +16,7 @@ struct defs {
     struct table group;  /* index of trace->group */
     struct table comm;   /* group's number */
     struct table window; /* index of trace->window */
+    struct table site;   /* index of trace->site */
     struct table rank;   /* rank, by location group; by COMM_LOCATIONS, else as they come */
     struct table home;   /* location group, by location */
     OTF2_AttributeRef attr[ATTRS]; /* number of each of ours */

@@ -57,6 +57,23 @@ uint32_t reading_window(const struct reading *reading, const OTF2_AttributeList 
     return defs_find(&reading->defs->window, value);
 }
 
+uint32_t reading_site(const struct reading *reading, const OTF2_AttributeList *list)
+{
+    OTF2_SourceCodeLocationRef value;
+
+    if (!reading->defs->has_attr[ATTR_SITE] ||
+        OTF2_AttributeList_GetSourceCodeLocationRef(list, reading->defs->attr[ATTR_SITE], &value) !=
+            OTF2_SUCCESS)
+        return NONE;
+    const uint32_t site = defs_find(&reading->defs->site, value);
+    if (site != NONE && !reading->trace->site[site].function) {
+        const char *function = reading_string(reading, list, ATTR_CALLER);
+
+        reading->trace->site[site].function = *function ? text("%s", function) : NULL;
+    }
+    return site;
+}
+
 const char *reading_string(const struct reading *reading, const OTF2_AttributeList *list,
                            enum attr attr)
 {
@@ -117,6 +134,7 @@ static uint32_t new_call(struct reading *reading, uint32_t place, uint64_t time,
                                                .outermost = reading->at[place].calls == 0,
                                                .win = reading_window(reading, list),
                                                .group = NONE,
+                                               .site = reading_site(reading, list),
                                                .sequence = NONE};
     return (uint32_t)trace->ncalls++;
 }

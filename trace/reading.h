@@ -50,6 +50,7 @@ uint64_t reading_ns(struct reading *reading, uint64_t time);
 uint32_t reading_u32(const struct reading *reading, const OTF2_AttributeList *list, enum attr attr);
 uint64_t reading_u64(const struct reading *reading, const OTF2_AttributeList *list, enum attr attr);
 uint32_t reading_window(const struct reading *reading, const OTF2_AttributeList *list);
+uint32_t reading_site(const struct reading *reading, const OTF2_AttributeList *list);
 const char *reading_string(const struct reading *reading, const OTF2_AttributeList *list,
                            enum attr attr);
 

@@ -16,6 +16,32 @@ const char *report_call(const struct trace *trace, uint32_t call)
     return call < trace->ncalls ? call_name[trace->call[call].call] : "";
 }
 
+char *report_call_at(const struct trace *trace, uint32_t call, bool is_short)
+{
+    const struct call *at = call < trace->ncalls ? &trace->call[call] : NULL;
+
+    return at ? call_text(trace, at->call, at->site, is_short) : text("%s", "");
+}
+
+size_t *report_sites(const struct by_site *by_site)
+{
+    uint64_t *ns = zalloc(by_site->n, sizeof *ns);
+
+    for (size_t i = 0; i < by_site->n; i++)
+        ns[i] = by_site->at[i].ns;
+    size_t *order = report_order(ns, by_site->n);
+    free(ns);
+    return order;
+}
+
+bool report_has_sites(const struct by_site *by_site)
+{
+    for (size_t i = 0; i < by_site->n; i++)
+        if (by_site->at[i].site != NONE)
+            return true;
+    return false;
+}
+
 const char *report_model(enum model model)
 {
     return model == MODEL_BASIC ? "basic" : "extended";

@@ -21,6 +21,15 @@ void report_html(const struct analysis *analysis, const struct causes *causes, c
 /* Names for output. */
 const char *report_window(const struct trace *trace, uint32_t win);
 const char *report_call(const struct trace *trace, uint32_t call);
+
+/* With where it stands, as call_text has it, "" for none; the caller frees it. */
+char *report_call_at(const struct trace *trace, uint32_t call, bool is_short);
+
+/* The indices of by_site by falling time; the caller frees them. */
+size_t *report_sites(const struct by_site *by_site);
+
+/* Whether it is known of any call where it stands. */
+bool report_has_sites(const struct by_site *by_site);
 const char *report_model(enum model model);
 
 /* For sorting: the indices 0 to n - 1 by falling value; the caller frees them. */

@@ -21,6 +21,7 @@ enum {
     OPS_MAX = 60000,
     INSTANCES_MAX = 40000,
     CAUSES_MAX = 200,
+    SITES_MAX = 500,
     BINS = 1500
 };
 
@@ -32,7 +33,7 @@ static const char page[] =
 struct box {
     uint64_t begin, length;
     uint32_t place, kind;
-    int64_t other; /* a rank; -1: none */
+    int64_t other; /* a rank, of calls a site; -1: none */
 };
 
 struct boxes {
@@ -114,8 +115,9 @@ static void write_calls(const struct trace *trace, FILE *out)
     for (size_t i = 0; i < trace->ncalls; i++) {
         const struct call *call = &trace->call[i];
 
-        boxes.box[i] = (struct box){call->enter, u64_minus(call->leave, call->enter), call->place,
-                                    call->call, -1};
+        boxes.box[i] =
+            (struct box){call->enter, u64_minus(call->leave, call->enter), call->place, call->call,
+                         call->site < trace->nsites ? (int64_t)call->site : -1};
     }
     write_boxes(out, "calls", &boxes, CALLS_MAX);
 }
@@ -305,6 +307,54 @@ static void write_causes(const struct causes *causes, FILE *out)
     fputc(']', out);
 }
 
+/* Calls at one place, or waits in them: [function, site or -1, number, ns, longest]. */
+static void write_by_site(const struct by_site *by_site, const char *before, FILE *out)
+{
+    size_t *order = report_sites(by_site);
+
+    for (size_t i = 0; i < by_site->n && i < SITES_MAX; i++) {
+        const struct at_site *at = &by_site->at[order[i]];
+
+        fprintf(out, "%s[%s%u, %" PRId64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]",
+                i ? ",\n" : "\n", before, at->call, at->site == NONE ? -1 : (int64_t)at->site,
+                at->number, at->ns, at->longest);
+    }
+    free(order);
+}
+
+/* Where calls stand, as text, and what was found there; of wait states the number comes first. */
+static void write_sites(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    const char *separator = "";
+
+    fputs(",\n\"sites\": [", out);
+    for (size_t i = 0; i < trace->nsites; i++) {
+        char *place = site_text(trace, (uint32_t)i), *function = trace->site[i].function;
+        char *all = function ? text("%s (%s)", place, function) : text("%s", place);
+
+        fputs(i ? ", " : "", out);
+        json_text(out, all);
+        free(all);
+        free(place);
+    }
+    fputs("],\n\"at_sites\": [", out);
+    if (report_has_sites(&analysis->by_site))
+        write_by_site(&analysis->by_site, "", out);
+    fputs("],\n\"waits_at_sites\": [", out);
+    for (unsigned i = 0; i < PATTERNS; i++) {
+        char *before = text("%u, ", i);
+
+        if (report_has_sites(&analysis->found[i].by_site)) {
+            fputs(separator, out);
+            write_by_site(&analysis->found[i].by_site, before, out);
+            separator = ",";
+        }
+        free(before);
+    }
+    fputc(']', out);
+}
+
 static void write_names(const struct analysis *analysis, FILE *out)
 {
     const struct trace *trace = analysis->trace;
@@ -347,6 +397,7 @@ static void write_data(const struct analysis *analysis, const struct causes *cau
             report_percent(rma, analysis->run_ns), trace->nops);
     write_names(analysis, out);
     write_tables(analysis, out);
+    write_sites(analysis, out);
     write_causes(causes, out);
     write_calls(trace, out);
     write_doings(trace, out);

@@ -36,6 +36,56 @@ static void json_transfers(FILE *out, const struct transfers *sum)
     number(out, "arrived_ns", sum->arrived_ns);
 }
 
+/* ", "NAME": null", or an object with what is known of the place. */
+static void json_site(const struct trace *trace, const char *name, uint32_t site, FILE *out)
+{
+    fprintf(out, ", \"%s\": ", name);
+    if (site >= trace->nsites) {
+        fputs("null", out);
+        return;
+    }
+    const struct site *at = &trace->site[site];
+    fputs("{\"file\": ", out);
+    json_text(out, at->file);
+    if (at->line)
+        fprintf(out, ", \"line\": %u", at->line);
+    else
+        fputs(", \"line\": null", out);
+    fputs(", \"function\": ", out);
+    if (at->function)
+        json_text(out, at->function);
+    else
+        fputs("null", out);
+    fputs("}", out);
+}
+
+static void json_by_site(const struct trace *trace, const struct by_site *by_site, FILE *out)
+{
+    size_t *order = report_sites(by_site);
+
+    fputs("[", out);
+    for (size_t i = 0; i < by_site->n; i++) {
+        const struct at_site *at = &by_site->at[order[i]];
+
+        fprintf(out, "%s\n      {\"call\": \"%s\"", i ? "," : "", call_name[at->call]);
+        json_site(trace, "site", at->site, out);
+        fputs(", ", out);
+        number(out, "number", at->number);
+        fputs(", ", out);
+        number(out, "ns", at->ns);
+        fputs(", ", out);
+        number(out, "longest", at->longest);
+        fputs("}", out);
+    }
+    fputs("]", out);
+    free(order);
+}
+
+static uint32_t site_of(const struct trace *trace, uint32_t call)
+{
+    return call < trace->ncalls ? trace->call[call].site : NONE;
+}
+
 static void json_instance(const struct analysis *analysis, const struct instance *instance,
                           FILE *out)
 {
@@ -52,6 +102,8 @@ static void json_instance(const struct analysis *analysis, const struct instance
     json_text(out, report_call(trace, instance->call));
     fputs(", \"cause_call\": ", out);
     json_text(out, report_call(trace, instance->cause_call));
+    json_site(trace, "site", site_of(trace, instance->call), out);
+    json_site(trace, "cause_site", site_of(trace, instance->cause_call), out);
     fprintf(out, ", \"count\": %u}", instance->count);
 }
 
@@ -82,7 +134,9 @@ static void json_pattern(const struct analysis *analysis, unsigned i, FILE *out)
             number(out, call_name[c], finding->by_call[c]);
             separator = ", ";
         }
-    fputs("}, \"by_rank\": [", out);
+    fputs("}, \"by_site\": ", out);
+    json_by_site(analysis->trace, &finding->by_site, out);
+    fputs(", \"by_rank\": [", out);
     for (uint32_t r = 0; r < analysis->trace->nranks; r++)
         fprintf(out, "%s%" PRIu64, r ? ", " : "", finding->by_rank[r]);
     fputs("], \"worst\": ", out);
@@ -176,6 +230,18 @@ static void json_matrix(const struct analysis *analysis, FILE *out)
     fputs("]", out);
 }
 
+/* A call beside an activity, and its site; both null where there is none. */
+static void json_beside(const struct trace *trace, const char *name, const char *site,
+                        uint32_t call, FILE *out)
+{
+    fprintf(out, ", \"%s\": ", name);
+    if (call < trace->ncalls)
+        json_text(out, report_call(trace, call));
+    else
+        fputs("null", out);
+    json_site(trace, site, site_of(trace, call), out);
+}
+
 static void json_cause(const struct causes *causes, size_t i, FILE *out)
 {
     const struct cause *cause = &causes->cause[i];
@@ -183,6 +249,10 @@ static void json_cause(const struct causes *causes, size_t i, FILE *out)
 
     fprintf(out, "%s\n    {\"rank\": %u, \"what\": ", i ? "," : "", cause->rank);
     json_text(out, what);
+    json_beside(causes->line.trace, "after", "after_site", causes->line.kind[cause->kind].after,
+                out);
+    json_beside(causes->line.trace, "before", "before_site", causes->line.kind[cause->kind].before,
+                out);
     fprintf(out, ", \"cost\": %.0f, \"direct\": %.0f, \"passed_on\": %.0f, ", cause_cost(cause),
             cause->direct, cause->passed_on);
     number(out, "number", cause->number);
@@ -239,6 +309,8 @@ void report_json(const struct analysis *analysis, const struct causes *causes, F
     number(out, "writing_ns", analysis->writing_ns);
     json_notes(trace, out);
     json_functions(analysis, out);
+    fputs(",\n  \"sites\": ", out);
+    json_by_site(trace, &analysis->by_site, out);
     json_named(out, "operations", op_name, analysis->by_op, TRACE_COMPARE_AND_SWAP + 1);
     json_named(out, "paths", path_name, analysis->by_path, PATHS);
     json_windows(analysis, out);

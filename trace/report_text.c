@@ -14,6 +14,8 @@ enum {
     WINDOWS_SHOWN = 20,
     CAUSES_SHOWN = 8,
     RANKS_SHOWN = 16,
+    SITES_SHOWN = 20,
+    WAIT_SITES_SHOWN = 5,
     WIDTH = 96
 };
 
@@ -139,6 +141,31 @@ static void functions(const struct analysis *analysis, FILE *out)
     free(order);
 }
 
+static void sites(const struct analysis *analysis, FILE *out)
+{
+    const struct by_site *by_site = &analysis->by_site;
+
+    if (!report_has_sites(by_site))
+        return;
+    size_t *order = report_sites(by_site);
+    heading(out, "Calls by their places in the program");
+    fprintf(out, "  %10s %12s %8s %12s %12s  %s\n", "calls", "time", "of run", "mean", "longest",
+            "call");
+    for (size_t i = 0; i < by_site->n && i < SITES_SHOWN; i++) {
+        const struct at_site *at = &by_site->at[order[i]];
+        char *call = call_text(analysis->trace, at->call, at->site, false);
+
+        fprintf(out, "  %10" PRIu64 " %12s %6.2f %% %12s %12s  %s\n", at->number, duration(at->ns),
+                report_percent(at->ns, analysis->run_ns), duration(at->ns / at->number),
+                duration(at->longest), call);
+        free(call);
+    }
+    if (by_site->n > SITES_SHOWN)
+        fprintf(out, "  ... and %zu more (all of them in the JSON report)\n",
+                by_site->n - SITES_SHOWN);
+    free(order);
+}
+
 static void transfer_line(FILE *out, const char *name, const struct transfers *sum)
 {
     if (sum->operations == 0)
@@ -244,37 +271,46 @@ static void matrix(const struct analysis *analysis, FILE *out)
 static void worst(const struct analysis *analysis, const struct instance *instance, FILE *out)
 {
     const struct trace *trace = analysis->trace;
+    char *call = report_call_at(trace, instance->call, false);
+    char *cause_call = report_call_at(trace, instance->cause_call, true);
 
     fprintf(out, "    worst: %s at %.6f s, rank %u", duration(instance->end - instance->begin),
             (double)instance->begin / 1e9, instance->rank);
-    if (instance->call != NONE)
-        fprintf(out, " in %s", report_call(trace, instance->call));
+    if (*call)
+        fprintf(out, " in %s", call);
     if (instance->cause != NONE)
         fprintf(out, ", because of rank %u", instance->cause);
-    if (instance->cause_call != NONE)
-        fprintf(out, " (%s)", report_call(trace, instance->cause_call));
+    if (*cause_call)
+        fprintf(out, " (%s)", cause_call);
     if (instance->count)
         fprintf(out, ", %u of them", instance->count);
     if (instance->win != NONE)
         fprintf(out, ", %s", report_window(trace, instance->win));
     fputc('\n', out);
+    free(call);
+    free(cause_call);
 }
 
-/* The calls that waited, where there are several kinds. */
-static void by_call(const struct finding *finding, FILE *out)
+/* The calls that waited, where there are several. */
+static void by_call(const struct analysis *analysis, const struct finding *finding, FILE *out)
 {
-    unsigned kinds = 0;
-    const char *separator = "    in";
+    const struct by_site *by_site = &finding->by_site;
 
-    for (unsigned i = 1; i < TRACE_CALL_LAST; i++)
-        kinds += finding->by_call[i] > 0;
-    for (unsigned i = 1; i < TRACE_CALL_LAST && kinds > 1; i++)
-        if (finding->by_call[i]) {
-            fprintf(out, "%s %s %s", separator, call_name[i], duration(finding->by_call[i]));
-            separator = ",";
-        }
-    if (kinds > 1)
-        fputc('\n', out);
+    if (by_site->n < 2)
+        return;
+    size_t *order = report_sites(by_site);
+    for (size_t i = 0; i < by_site->n && i < WAIT_SITES_SHOWN; i++) {
+        const struct at_site *at = &by_site->at[order[i]];
+        char *call = call_text(analysis->trace, at->call, at->site, false);
+
+        fprintf(out, "    %12s in %s, %" PRIu64 " time%s\n", duration(at->ns), call, at->number,
+                at->number == 1 ? "" : "s");
+        free(call);
+    }
+    if (by_site->n > WAIT_SITES_SHOWN)
+        fprintf(out, "    ... and %zu other places (all of them in the JSON report)\n",
+                by_site->n - WAIT_SITES_SHOWN);
+    free(order);
 }
 
 static void one_pattern(const struct analysis *analysis, unsigned i, FILE *out)
@@ -291,7 +327,7 @@ static void one_pattern(const struct analysis *analysis, unsigned i, FILE *out)
                 finding->number, info->part_of >= 0 ? "; within " : "",
                 info->part_of >= 0 ? pattern_info[info->part_of].name : "");
     fprintf(out, "    %s\n", info->meaning);
-    by_call(finding, out);
+    by_call(analysis, finding, out);
     if (finding->total)
         worst(analysis, &finding->worst, out);
     wrapped(out, info->advice, 4);
@@ -388,6 +424,7 @@ void report_text(const struct analysis *analysis, const struct causes *causes, F
     overview(analysis, out);
     why(analysis, causes, out);
     functions(analysis, out);
+    sites(analysis, out);
     transfers(analysis, out);
     windows(analysis, out);
     matrix(analysis, out);

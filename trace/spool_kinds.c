@@ -20,6 +20,8 @@ enum spool_window spool_window_of(unsigned kind)
     case TRACE_WRITE:
     case TRACE_CLOCK:
     case TRACE_NAME:
+    case TRACE_OBJECT:
+    case TRACE_TEXT:
         return SPOOL_NO_WINDOW;
     case TRACE_WIN_CREATE:
     case TRACE_SERVE:
@@ -34,10 +36,26 @@ enum spool_window spool_window_of(unsigned kind)
     }
 }
 
+/* Kinds that have something else in the place of most fields. */
+static bool other_fields_good(const struct trace_record *r)
+{
+    const struct trace_object *object = (const struct trace_object *)r;
+    const struct trace_text *text = (const struct trace_text *)r;
+
+    switch (r->kind) {
+    case TRACE_OBJECT:
+        return object->begin <= UINT64_MAX - (uint64_t)object->pages * TRACE_OBJECT_PAGE;
+    case TRACE_TEXT:
+        return text->length > 0 && text->length <= TRACE_TEXT_MAX;
+    default:
+        return r->what >= TRACE_CALL_LAST && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX;
+    }
+}
+
 bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
 {
-    if (r->kind == TRACE_NAME) /* has text in the place of most fields */
-        return r->what >= TRACE_CALL_LAST && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX;
+    if (r->kind == TRACE_NAME || r->kind == TRACE_OBJECT || r->kind == TRACE_TEXT)
+        return other_fields_good(r);
     if (r->peer < -1 || r->peer >= (int64_t)nproc)
         return false;
     if (!r->win && spool_window_of(r->kind) != SPOOL_NO_WINDOW)

@@ -181,6 +181,31 @@ bool spool_open(struct spool *spool, const char *dir)
     return false;
 }
 
+enum { TEXT_PIECES = 4096 / TRACE_TEXT_MAX + 1 }; /* no path is longer */
+
+char *spool_text(const struct spool_file *file, size_t at)
+{
+    char *all = text("%s", "");
+    unsigned pieces = 0;
+
+    for (; at < file->n && pieces < TEXT_PIECES; at++) {
+        const struct trace_text *r = (const struct trace_text *)&file->record[at];
+
+        if (r->kind == TRACE_WRITE) /* the time that the trace needed for itself */
+            continue;
+        if (r->kind != TRACE_TEXT)
+            break;
+        char *longer = text("%s%.*s", all, (int)r->length, r->text);
+        free(all);
+        all = longer;
+        pieces++;
+    }
+    for (char *c = all; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127)
+            *c = '?';
+    return all;
+}
+
 void spool_close(struct spool *spool)
 {
     for (size_t i = 0; i < spool->n; i++) {

@@ -41,6 +41,10 @@ struct spool {
 bool spool_open(struct spool *spool, const char *dir);
 void spool_close(struct spool *spool);
 
+/* spool_text returns the text of the TRACE_TEXT records from record[at] on, which may be empty; the
+ * caller frees it. Letters that cannot be printed are replaced. */
+char *spool_text(const struct spool_file *file, size_t at);
+
 /* Whether DIR has a folder of such files, and one of them is newer than a file's time of change. */
 bool spool_is_there(const char *dir);
 bool spool_is_newer(const char *dir, const struct timespec *than);

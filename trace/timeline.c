@@ -13,9 +13,13 @@
 struct build {
     struct timeline *line;
     size_t n, cap;       /* activities */
-    struct table places; /* number of a call's function and window, */
+    struct table places; /* number of a call's function, window and site, */
     struct table kinds;  /* and of a kind, by those of the calls before and behind it */
 };
+
+/* The key of a call: its window, its site, its function. */
+enum { CALL_BITS = 8, PART_BITS = 28, PART_MAX = (1 << PART_BITS) - 1 };
+_Static_assert(TRACE_CALL_LAST <= 1 << CALL_BITS, "functions fit into their part of a key");
 
 /* Numbers from 1 on for calls that are the same wherever they come: 0 is the begin of the run. */
 static uint64_t place_of(struct build *build, uint32_t call)
@@ -23,7 +27,8 @@ static uint64_t place_of(struct build *build, uint32_t call)
     if (call == NONE)
         return 0;
     const struct call *at = &build->line->trace->call[call];
-    const uint64_t key = (uint64_t)at->win << 16 | at->call;
+    const uint64_t key = (uint64_t)(at->win & PART_MAX) << (PART_BITS + CALL_BITS) |
+                         (uint64_t)(at->site & PART_MAX) << CALL_BITS | at->call;
     uint64_t number = table_number(&build->places, key);
 
     if (number == TABLE_NONE) {
@@ -216,17 +221,25 @@ size_t timeline_at(const struct timeline *line, uint32_t rank, uint64_t time)
     return low;
 }
 
+static char *text_of_call(const struct timeline *line, uint32_t call)
+{
+    const struct call *at = &line->trace->call[call];
+
+    return call_text(line->trace, at->call, at->site, true);
+}
+
 char *timeline_kind_text(const struct timeline *line, uint32_t kind)
 {
     const struct kind *at = &line->kind[kind];
-    const struct call *call = line->trace->call;
+    char *before = at->before == NONE ? NULL : text_of_call(line, at->before);
+    char *after = at->after == NONE ? NULL : text_of_call(line, at->after);
+    char *all = !at->computes ? text("in %s", after)
+                : after       ? text("computing between %s and %s", after, before)
+                              : text("computing before its first call, %s", before);
 
-    if (!at->computes)
-        return text("in %s", call_name[call[at->after].call]);
-    if (at->after == NONE)
-        return text("computing before its first call, %s", call_name[call[at->before].call]);
-    return text("computing between %s and %s", call_name[call[at->after].call],
-                call_name[call[at->before].call]);
+    free(before);
+    free(after);
+    return all;
 }
 
 void timeline_find(struct timeline *line, const struct analysis *analysis)

@@ -61,7 +61,8 @@ size_t timeline_at(const struct timeline *line, uint32_t rank, uint64_t time);
  * last of them. */
 size_t timeline_waits_before(const struct timeline *line, uint32_t rank, uint64_t time);
 
-/* "computing between MPI_Win_post and MPI_Win_wait", or "in MPI_Win_fence"; the caller frees it. */
+/* "computing between MPI_Win_post at halo.c:12 and MPI_Win_wait at halo.c:15", or "in MPI_Win_fence
+ * at halo.c:20"; the caller frees it. */
 char *timeline_kind_text(const struct timeline *line, uint32_t kind);
 
 #endif

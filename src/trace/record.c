@@ -386,6 +386,31 @@ void trace_add_name(struct trace *tr, uint16_t what, const char *name)
     trace_add(tr, &rec);
 }
 
+void trace_add_text(struct trace *tr, uint64_t time, const char *text)
+{
+    for (size_t left = strlen(text); left > 0;) {
+        struct trace_text part = {.time = time, .kind = TRACE_TEXT};
+        struct trace_record rec;
+        part.length = (uint16_t)(left < TRACE_TEXT_MAX ? left : TRACE_TEXT_MAX);
+        memcpy(part.text, text, part.length);
+        memcpy(&rec, &part, sizeof rec);
+        trace_add(tr, &rec);
+        text += part.length;
+        left -= part.length;
+    }
+}
+
+void trace_add_object(struct trace *tr, const struct trace_object *object, const char *path)
+{
+    struct trace_object timed = *object;
+    struct trace_record rec;
+    timed.time = trace_now(tr);
+    timed.kind = TRACE_OBJECT;
+    memcpy(&rec, &timed, sizeof rec);
+    trace_add(tr, &rec);
+    trace_add_text(tr, timed.time, path);
+}
+
 void trace_thread_is(struct trace *tr, enum spool_thread kind)
 {
     struct thread *th = this_thread(tr);

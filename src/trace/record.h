@@ -69,6 +69,14 @@ void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n);
  * is its number in TRACE_ENTER and TRACE_LEAVE. The name is cut to fit. */
 void trace_add_name(struct trace *tr, uint16_t what, const char *name);
 
+/* trace_add_object records an object in the memory of this process, with its path. Its time and
+ * kind are set here. */
+void trace_add_object(struct trace *tr, const struct trace_object *object, const char *path);
+
+/* trace_add_text records a text that belongs to the record that the calling thread has added
+ * before, which has the same time. */
+void trace_add_text(struct trace *tr, uint64_t time, const char *text);
+
 /* trace_thread_is notes in the calling thread's file what kind of thread it is; without this it is
  * SPOOL_APPLICATION. Called soon after the thread's first record at the latest. */
 void trace_thread_is(struct trace *tr, enum spool_thread kind);

@@ -16,10 +16,12 @@
 #ifndef MRMA_TRACE_SPOOL_H
 #define MRMA_TRACE_SPOOL_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 3, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 4, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -44,7 +46,8 @@ enum trace_kind {
     TRACE_END = 0,    /* no record: here the file ends */
     TRACE_ENTER,      /* a call begins; what: enum trace_call, or TRACE_CALL_LAST and above: as a
                          TRACE_NAME of the process says, win: its window where it has one
-                         already, peer: of lock, unlock and flush the target, -1: all */
+                         already, peer: of lock, unlock and flush the target, -1: all, id: the
+                         address in the program to which the call returns, 0: not known */
     TRACE_LEAVE,      /* and returns; what as there */
     TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
                          no other window's, peer: this process's rank in it, arg: how many ranks,
@@ -94,11 +97,16 @@ enum trace_kind {
                          as  there, id: of the connection */
     TRACE_CREDIT,     /* and can, in the same connection; any thread */
     TRACE_WRITE,      /* the trace itself needed time here, up to time; bytes: nanoseconds of it */
-    TRACE_CLOCK, /* bytes (as int64_t): nanoseconds to add to this machine's clock at time for that
+    TRACE_CLOCK,  /* bytes (as int64_t): nanoseconds to add to this machine's clock at time for that
                     of the machine of rank 0; id: half the round trip in which it was measured */
-    TRACE_NAME,  /* a function of MPI that is not among TRACE_CALLS: struct trace_name */
-    TRACE_TAKEN, /* this process takes notifications that have come. win, peer: source, -1: any,
+    TRACE_NAME,   /* a function of MPI that is not among TRACE_CALLS: struct trace_name */
+    TRACE_TAKEN,  /* this process takes notifications that have come. win, peer: source, -1: any,
                     arg: their number, bytes: how many */
+    TRACE_OBJECT, /* an object has been found in the process's memory: struct trace_object. Its path
+                     follows in TRACE_TEXT records. It counts until another is found where it is */
+    TRACE_WIN_NAME, /* MPI_Win_set_name has named the window. win, id: as in TRACE_WIN_CREATE. The
+                       name follows in TRACE_TEXT records */
+    TRACE_TEXT,     /* a piece of the text of the record before: struct trace_text */
     TRACE_KINDS
 };
 
@@ -174,8 +182,53 @@ struct trace_name {
     char text[28]; /* without MPI_; ends with 0 unless it is full */
 };
 
+enum { TRACE_OBJECT_PAGE = 4096, TRACE_TEXT_MAX = 28 };
+struct trace_object {
+    uint64_t time;
+    uint16_t kind, unused;
+    uint32_t pages; /* of TRACE_OBJECT_PAGE bytes, from begin on */
+    uint64_t begin; /* address of its first byte */
+    uint64_t base;  /* to subtract from an address for the one in the file */
+    uint64_t build; /* spool_build_id */
+};
+
+struct trace_text {
+    uint64_t time;
+    uint16_t kind, length; /* bytes of text that count */
+    char text[TRACE_TEXT_MAX];
+};
+
 _Static_assert(sizeof(struct trace_record) == 40 && sizeof(struct trace_name) == 40 &&
-                   sizeof(struct trace_ranks) == 40,
+                   sizeof(struct trace_ranks) == 40 && sizeof(struct trace_object) == 40 &&
+                   sizeof(struct trace_text) == 40,
                "records of one size");
+
+/* spool_build_id returns the first bytes of the build id in an object's segment of notes, which is
+ * aligned as ELF has it by 4; 0: there is none. */
+static inline uint64_t spool_build_id(const char *notes, size_t size)
+{
+    enum { BUILD_ID = 3 };
+    struct {
+        uint32_t name, content, type;
+    } head;
+
+    while (size > sizeof head) {
+        uint64_t build = 0;
+
+        memcpy(&head, notes, sizeof head);
+        const size_t name = ((size_t)head.name + 3) & ~(size_t)3;
+        const size_t all = sizeof head + name + (((size_t)head.content + 3) & ~(size_t)3);
+        if (all > size)
+            return 0;
+        if (head.type == BUILD_ID && head.name == sizeof "GNU" && head.content >= sizeof build &&
+            memcmp(notes + sizeof head, "GNU", sizeof "GNU") == 0) {
+            memcpy(&build, notes + sizeof head + name, sizeof build);
+            return build;
+        }
+        notes += all;
+        size -= all;
+    }
+    return 0;
+}
 
 #endif

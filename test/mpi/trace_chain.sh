@@ -23,7 +23,7 @@ first, waiting = report["causes"][0], report["waiting"]
 def near(seen, expected, what):
     assert abs(seen - expected) <= 0.1 * expected, (what, seen, expected)
 assert first["rank"] == ranks - 1, first
-assert first["what"] == "computing between MPI_Win_start and MPI_Put", first
+assert (first["after"], first["before"]) == ("MPI_Win_start", "MPI_Put"), first
 near(first["direct"], delay, "direct")
 near(first["passed_on"], (ranks - 2) * delay, "passed on")
 assert waiting["unknown"] <= 0.05 * waiting["total"], waiting

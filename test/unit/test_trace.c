@@ -268,6 +268,41 @@ static void ranks_follow_their_record(void **state)
     free(f.rec);
 }
 
+/* Texts of any length: one record, several, an exact multiple of what one holds. */
+static void objects_have_their_paths(void **state)
+{
+    struct rig *rig = *state;
+    char path[3][2 * TRACE_TEXT_MAX + 2] = {"/bin/program"};
+    memset(path[1], 'a', 2 * TRACE_TEXT_MAX + 1);
+    memset(path[2], 'b', 2 * TRACE_TEXT_MAX);
+    for (uint32_t i = 0; i < 3; i++)
+        trace_add_object(
+            rig->tr, &(struct trace_object){.pages = i + 1, .begin = 4096, .base = 8, .build = 9},
+            path[i]);
+    struct file f = read_file(rig, 0);
+    size_t at = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct trace_object object;
+        size_t done = 0;
+        memcpy(&object, &f.rec[at++], sizeof object);
+        assert_int_equal(object.kind, TRACE_OBJECT);
+        assert_int_equal(object.pages, i + 1);
+        assert_true(object.begin == 4096 && object.base == 8 && object.build == 9);
+        while (done < strlen(path[i])) {
+            struct trace_text part;
+            memcpy(&part, &f.rec[at++], sizeof part);
+            assert_int_equal(part.kind, TRACE_TEXT);
+            assert_int_equal(part.time, object.time);
+            assert_true(part.length > 0 && part.length <= TRACE_TEXT_MAX);
+            assert_memory_equal(part.text, path[i] + done, part.length);
+            done += part.length;
+        }
+        assert_int_equal(done, strlen(path[i]));
+    }
+    assert_int_equal(at, f.n);
+    free(f.rec);
+}
+
 static int record_until_killed(void *arg)
 {
     struct trace *tr = arg;
@@ -368,6 +403,7 @@ int main(void)
         IN_A_RIG(threads_may_end_while_it_is_closed),
         IN_A_RIG(operations_have_different_numbers),
         IN_A_RIG(ranks_follow_their_record),
+        IN_A_RIG(objects_have_their_paths),
         IN_A_RIG(what_a_killed_process_recorded_is_there),
         IN_A_RIG(a_full_disk_ends_the_recording_with_one_message),
         IN_A_RIG(a_directory_that_cannot_be_made_is_an_error),

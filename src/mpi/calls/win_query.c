@@ -4,9 +4,9 @@
  * where its shared memory is (MPI 4.1, 12.2.3, 12.2.6, 12.2.7).
  *
  * Name, error handler, user attributes and Fortran handle are the carrier's and
- * need nothing here. Outputs are set only on success. No state; the info in use
- * changes under the caller's own synchronization (MPI_Win_set_info is
- * collective).
+ * need nothing here, but that a trace has the name. Outputs are set only on
+ * success. No state; the info in use changes under the caller's own
+ * synchronization (MPI_Win_set_info is collective).
  *
  * No locks. Neighbours: win_attr.h and win_info.h, which are asked here; rma.h.
  */
@@ -37,6 +37,17 @@ MRMA_PUBLIC int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
     return MPI_SUCCESS;
 }
 MRMA_EXPORT_MPI(Win_get_group);
+
+MRMA_PUBLIC int PMPI_Win_set_name(MPI_Win win, const char *name)
+{
+    const int rc = mpi_host.Win_set_name(win, name);
+    const struct win_rec *rec = rc == MPI_SUCCESS ? win_lookup(win) : NULL;
+
+    if (rec != NULL)
+        traced_win_name(rec, name);
+    return rc;
+}
+MRMA_EXPORT_MPI(Win_set_name);
 
 bool win_attr_get(struct win_rec *rec, int keyval, void **pointer, MPI_Aint *value)
 {

@@ -23,7 +23,7 @@
     X(Win_create) X(Win_allocate) X(Win_allocate_shared) X(Win_create_dynamic) X(Win_shared_query) \
     X(Win_create_c) X(Win_allocate_c) X(Win_allocate_shared_c) X(Win_shared_query_c) \
     X(Win_attach) X(Win_detach) X(Win_free) X(Win_get_group) X(Win_set_info) X(Win_get_info) \
-    X(Win_get_attr) X(Alloc_mem) X(Free_mem)
+    X(Win_get_attr) X(Win_set_name) X(Alloc_mem) X(Free_mem)
 
 #define HOST_COMM_FUNCTIONS(X) \
     X(Put) X(Get) X(Accumulate) X(Get_accumulate) X(Fetch_and_op) X(Compare_and_swap) \

@@ -180,15 +180,14 @@ static bool request_is_ours(MPI_Request handle)
     return find_ours(handle, &number);
 }
 
-enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests)
+enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests,
+                                    const void *caller)
 {
     uint64_t number;
 
     for (int i = 0; requests != NULL && i < n; i++)
-        if (find_ours(requests[i], &number) || notify_request_is(requests[i])) {
-            traced_enter(call, MPI_WIN_NULL, -1);
-            return call;
-        }
+        if (find_ours(requests[i], &number) || notify_request_is(requests[i]))
+            return traced_enter(call, MPI_WIN_NULL, -1, caller);
     return TRACE_CALL_NONE;
 }
 

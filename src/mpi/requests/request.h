@@ -55,8 +55,10 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
 
 /* request_traced_call is called at the beginning of a call of the Wait or Test family while a trace
  * is taken: if one of its n requests is an R-operation's, or for notifications, it is recorded that
- * the call begins. Returns what traced_return takes. requests may be NULL. */
-enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests);
+ * the call begins. Returns what traced_return takes. requests may be NULL; caller: as in
+ * traced_enter. */
+enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Request *requests,
+                                    const void *caller);
 
 /* request_traced_tests records that a call of the Test family has found these n requests not
  * complete, as far as they are R-operations'. requests may be NULL. */
@@ -65,8 +67,9 @@ void request_traced_tests(int n, const MPI_Request *requests);
 /* TRACED of traced.h, for these calls. */
 #define TRACED_REQUESTS(name, n, requests)                                                      \
     const enum trace_call traced_call_of_this __attribute__((cleanup(traced_return), unused)) = \
-        unlikely(mpi_trace != NULL) ? request_traced_call(TRACE_CALL_##name, n, requests)       \
-                                    : TRACE_CALL_NONE
+        unlikely(mpi_trace != NULL)                                                             \
+            ? request_traced_call(TRACE_CALL_##name, n, requests, __builtin_return_address(0))  \
+            : TRACE_CALL_NONE
 
 /* request_advance does one round of progress, and completes, at the host, the requests whose
  * operations are complete. Only while request_pending; by application threads only, without locks.

@@ -7,7 +7,7 @@
  * it themselves.
  *
  * No locks: mpi_trace is set before windows exist and cleared when no call is made any more.
- * Neighbours: record.h, which writes; traced_clock.c; traced_calls.c; job.c.
+ * Neighbours: record.h, which writes; traced_clock.c; traced_calls.c; traced_site.c; job.c.
  */
 #include "mpi/traced/traced.h"
 
@@ -23,6 +23,7 @@
 #include "mpi/process/state.h"
 #include "mpi/traced/traced_calls.h"
 #include "mpi/traced/traced_clock.h"
+#include "mpi/traced/traced_site.h"
 #include "rma/rma.h"
 #include "sys/node.h"
 
@@ -75,6 +76,7 @@ static void open_trace(const struct conf *conf)
         return;
     }
     mpi_trace = mine;
+    traced_site_objects(mpi_trace);
     traced_clock_begin(mpi_trace, spec.machine, job);
     traced_calls_begin(mpi_trace);
 }
@@ -113,14 +115,16 @@ void traced_end_job(void)
     mpi_trace = NULL;
 }
 
-void traced_enter(enum trace_call call, MPI_Win win, int peer)
+enum trace_call traced_enter(enum trace_call call, MPI_Win win, int peer, const void *caller)
 {
     const struct win_rec *rec = win == MPI_WIN_NULL ? NULL : win_find(win);
     trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
                                                 .kind = TRACE_ENTER,
                                                 .what = (uint16_t)call,
                                                 .win = rec ? win_id(rec->win) + 1 : 0,
-                                                .peer = peer});
+                                                .peer = peer,
+                                                .id = traced_site(mpi_trace, caller)});
+    return call;
 }
 
 void traced_leave(enum trace_call call)
@@ -160,6 +164,18 @@ void traced_group(const struct win_rec *rec, enum trace_kind kind, const int *ra
     trace_add_ranks(mpi_trace, event.time, ranks, n);
 }
 
+void traced_win_name(const struct win_rec *rec, const char *name)
+{
+    if (likely(mpi_trace == NULL))
+        return;
+    const struct trace_record event = {.time = trace_now(mpi_trace),
+                                       .kind = TRACE_WIN_NAME,
+                                       .win = win_id(rec->win) + 1,
+                                       .id = win_number(rec->win)};
+    trace_add(mpi_trace, &event);
+    trace_add_text(mpi_trace, event.time, name);
+}
+
 void traced_create(const struct win_rec *rec)
 {
     static const uint16_t flavor[] = {[WIN_CREATE] = TRACE_CREATE,
@@ -175,5 +191,6 @@ void traced_create(const struct win_rec *rec)
                                              .arg = (uint32_t)rec->nproc,
                                              .what = flavor[win_flavor(rec->win)],
                                              .bytes = *win_size(rec->win)});
+    traced_site_objects(mpi_trace);
     traced_clock_between(mpi_trace, rec->group);
 }

@@ -33,21 +33,13 @@ void traced_end_job(void);
  * but MPI_Init was not called. */
 void traced_session(const struct conf *conf, const struct log *log);
 
-/* traced_enter records that a call begins. win: MPI_WIN_NULL, or a window; peer: a rank of it, or
- * -1 for all. Only while a trace is taken. */
-void traced_enter(enum trace_call call, MPI_Win win, int peer);
+/* traced_enter records that a call begins, and returns call, which traced_return takes. win:
+ * MPI_WIN_NULL, or a window; peer: a rank of it, or -1 for all; caller: where the entry point of
+ * this library returns to. Only while a trace is taken. */
+enum trace_call traced_enter(enum trace_call call, MPI_Win win, int peer, const void *caller);
 
 /* traced_leave records that a call returns; nothing if the trace has ended meanwhile. */
 void traced_leave(enum trace_call call);
-
-/* traced_call is traced_enter where a trace is taken, and returns what traced_return takes. */
-static inline enum trace_call traced_call(enum trace_call call, MPI_Win win, int peer)
-{
-    if (likely(mpi_trace == NULL))
-        return TRACE_CALL_NONE;
-    traced_enter(call, win, peer);
-    return call;
-}
 
 /* traced_return is traced_leave of the call that *call names; TRACE_CALL_NONE: of none. */
 static inline void traced_return(const enum trace_call *call)
@@ -59,7 +51,9 @@ static inline void traced_return(const enum trace_call *call)
 /* peer is a rank of the window, or -1 for all */
 #define TRACED_TARGET(name, win, peer)                                                          \
     const enum trace_call traced_call_of_this __attribute__((cleanup(traced_return), unused)) = \
-        traced_call(TRACE_CALL_##name, win, peer)
+        unlikely(mpi_trace != NULL)                                                             \
+            ? traced_enter(TRACE_CALL_##name, win, peer, __builtin_return_address(0))           \
+            : TRACE_CALL_NONE
 #define TRACED_WIN(name, win) TRACED_TARGET(name, win, 0)
 #define TRACED(name) TRACED_TARGET(name, MPI_WIN_NULL, 0)
 
@@ -89,6 +83,9 @@ static inline void traced_request(enum trace_kind kind, uint64_t number)
                                                     .kind = (uint16_t)kind,
                                                     .id = number});
 }
+
+/* traced_win_name records that the window of rec has a name now, where a trace is taken. */
+void traced_win_name(const struct win_rec *rec, const char *name);
 
 /* traced_create records that the window of rec has been made, where a trace is taken. Collective
  * over the window then, since clocks may be compared again. */

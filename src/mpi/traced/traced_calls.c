@@ -12,28 +12,33 @@
 #include <stddef.h>
 
 #include "mpi/traced/traced.h"
+#include "mpi/traced/traced_site.h"
 
 static struct traced_calls *calls; /* NULL: the other library is not there */
 
-static void record(enum trace_kind kind, unsigned number)
+static void record(struct trace *tr, enum trace_kind kind, unsigned number, uint64_t site)
+{
+    trace_add(tr, &(struct trace_record){.time = trace_now(tr),
+                                         .kind = (uint16_t)kind,
+                                         .what = (uint16_t)(TRACE_CALL_LAST + number),
+                                         .peer = -1,
+                                         .id = site});
+}
+
+static void enter(unsigned number, const void *caller)
 {
     struct trace *tr = mpi_trace;
 
     if (tr != NULL)
-        trace_add(tr, &(struct trace_record){.time = trace_now(tr),
-                                             .kind = (uint16_t)kind,
-                                             .what = (uint16_t)(TRACE_CALL_LAST + number),
-                                             .peer = -1});
-}
-
-static void enter(unsigned number)
-{
-    record(TRACE_ENTER, number);
+        record(tr, TRACE_ENTER, number, traced_site(tr, caller));
 }
 
 static void leave(unsigned number)
 {
-    record(TRACE_LEAVE, number);
+    struct trace *tr = mpi_trace;
+
+    if (tr != NULL)
+        record(tr, TRACE_LEAVE, number, 0);
 }
 
 /* For dl_iterate_phdr: if object is this library, note where its instructions lie, and stop. */

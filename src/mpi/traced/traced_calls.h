@@ -21,8 +21,9 @@ struct traced_calls {
      * recorded. */
     uintptr_t text;
     size_t text_size;
-    /* A function begins, and returns. NULL: no trace is taken. */
-    _Atomic(void (*)(unsigned number)) enter, leave;
+    /* A function begins, which returns to caller, and returns. NULL: no trace is taken. */
+    _Atomic(void (*)(unsigned number, const void *caller)) enter;
+    _Atomic(void (*)(unsigned number)) leave;
 };
 
 struct trace;

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * traced_site.c - see traced_site.h.
+ *
+ * A call from C returns into the program, which is seen by comparing the address with the object
+ * that the thread has called from last. A call through the host's Fortran bindings returns into
+ * these: then the stack is walked up to the first object that is no part of an MPI library, which
+ * is told by its file's name.
+ *
+ * State: the list of objects that were found. It only grows, at its head: a reader follows it
+ * without a lock, and of two objects that had the same addresses finds the later one first. An
+ * address outside of all objects, of code that was made at run time, gets a page of its own there,
+ * which is not recorded, so that it is looked for once.
+ *
+ * Locks: one for those who add. Neighbours: traced.c and traced_calls.c, which record calls.
+ */
+#include "mpi/traced/traced_site.h"
+
+#include <execinfo.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "trace/record.h"
+
+enum { FRAMES_MAX = 32 };
+
+struct object {
+    struct object *next;
+    uintptr_t begin, size, base;
+    uint64_t build;
+    bool is_mpi; /* what it calls stands in the program further up the stack */
+};
+
+static _Atomic(struct object *) objects;
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long long loaded; /* how many objects the linker had ever loaded; by the lock */
+
+static const struct object *find(uintptr_t address)
+{
+    const struct object *object = atomic_load_explicit(&objects, memory_order_acquire);
+
+    while (object != NULL && address - object->begin >= object->size)
+        object = object->next;
+    return object;
+}
+
+/* By the lock. Without memory the object stays unknown. */
+static void add(struct object object)
+{
+    struct object *added = malloc(sizeof *added);
+
+    if (added == NULL)
+        return;
+    object.next = atomic_load_explicit(&objects, memory_order_relaxed);
+    *added = object;
+    atomic_store_explicit(&objects, added, memory_order_release);
+}
+
+/* libmpi.so, libmpi_mpifh.so, libmpich.so, libmpifort.so, libmpi-rma.so and their like. */
+static bool is_mpi(const char *path)
+{
+    static const char *const after[] = {".", "-", "_", "ch", "fort", "cxx"};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+
+    if (strncmp(name, "libmpi", 6) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        if (strncmp(name + 6, after[i], strlen(after[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Where it is in memory. */
+static struct object measure(const struct dl_phdr_info *info)
+{
+    struct object object = {.base = info->dlpi_addr};
+    uintptr_t low = UINTPTR_MAX, high = 0;
+
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD)
+            continue;
+        low = part->p_vaddr < low ? part->p_vaddr : low;
+        high = part->p_vaddr + part->p_memsz > high ? part->p_vaddr + part->p_memsz : high;
+    }
+    if (high <= low)
+        return object;
+    object.begin = info->dlpi_addr + low;
+    object.size = high - low;
+    for (unsigned i = 0; i < info->dlpi_phnum && object.build == 0; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_NOTE && part->p_vaddr >= low &&
+            part->p_vaddr + part->p_memsz <= high)
+            object.build =
+                spool_build_id((const char *)info->dlpi_addr + part->p_vaddr, part->p_memsz);
+    }
+    return object;
+}
+
+/* The linker has no name for the program itself, and that of a library that was loaded by a path
+ * relative to the working directory of that time as it was given. */
+static void path_of(const struct dl_phdr_info *info, char *path)
+{
+    const char *name = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+
+    if ((*name == '/' && *info->dlpi_name) || realpath(name, path) == NULL) {
+        strncpy(path, name, PATH_MAX - 1);
+        path[PATH_MAX - 1] = '\0';
+    }
+}
+
+/* For dl_iterate_phdr, which goes on while this returns 0. */
+static int see(struct dl_phdr_info *info, size_t size, void *trace)
+{
+    const bool counted = size >= offsetof(struct dl_phdr_info, dlpi_subs);
+    struct object object;
+    const struct object *known;
+    char path[PATH_MAX];
+
+    if (counted && info->dlpi_adds == loaded)
+        return 1;
+    object = measure(info);
+    known = object.size ? find(object.begin) : NULL;
+    if (object.size == 0 || (known != NULL && known->begin == object.begin &&
+                             known->size == object.size && known->build == object.build))
+        return 0;
+    path_of(info, path);
+    object.is_mpi = is_mpi(path);
+    trace_add_object(trace,
+                     &(struct trace_object){
+                         .pages = (uint32_t)((object.size - 1) / TRACE_OBJECT_PAGE + 1),
+                         .begin = object.begin,
+                         .base = object.base,
+                         .build = object.build,
+                     },
+                     path);
+    add(object);
+    return 0;
+}
+
+/* For dl_iterate_phdr: how many objects were ever loaded. */
+static int count(struct dl_phdr_info *info, size_t size, void *n)
+{
+    if (size >= offsetof(struct dl_phdr_info, dlpi_subs))
+        *(unsigned long long *)n = info->dlpi_adds;
+    return 1;
+}
+
+void traced_site_objects(struct trace *tr)
+{
+    unsigned long long before = 0;
+
+    pthread_mutex_lock(&adding);
+    (void)dl_iterate_phdr(count, &before);
+    (void)dl_iterate_phdr(see, tr);
+    loaded = before; /* one that came meanwhile is looked for again */
+    pthread_mutex_unlock(&adding);
+}
+
+/* The object of an address, made up if it is in none. NULL: there is no memory. */
+static const struct object *find_or_add(struct trace *tr, uintptr_t address)
+{
+    const struct object *object = find(address);
+
+    if (object != NULL)
+        return object;
+    traced_site_objects(tr);
+    pthread_mutex_lock(&adding);
+    if (find(address) == NULL)
+        add((struct object){.begin = address / TRACE_OBJECT_PAGE * TRACE_OBJECT_PAGE,
+                            .size = TRACE_OBJECT_PAGE});
+    pthread_mutex_unlock(&adding);
+    return find(address);
+}
+
+/* The innermost address on the stack that is not in an MPI library; 0: none. */
+static __attribute__((noinline)) uintptr_t up_the_stack(struct trace *tr)
+{
+    void *frame[FRAMES_MAX];
+    const int n = backtrace(frame, FRAMES_MAX);
+
+    for (int i = 0; i < n; i++) {
+        const struct object *object = find_or_add(tr, (uintptr_t)frame[i]);
+        if (object != NULL && !object->is_mpi)
+            return (uintptr_t)frame[i];
+    }
+    return 0;
+}
+
+uint64_t traced_site(struct trace *tr, const void *caller)
+{
+    static _Thread_local uintptr_t begin, size; /* of the object that was called from last */
+    const uintptr_t address = (uintptr_t)caller;
+    const struct object *object;
+
+    if (likely(address - begin < size))
+        return address;
+    object = find_or_add(tr, address);
+    if (object == NULL)
+        return address;
+    if (object->is_mpi)
+        return up_the_stack(tr);
+    begin = object->begin;
+    size = object->size;
+    return address;
+}
