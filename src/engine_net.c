@@ -146,7 +146,10 @@ static int open_endpoint(struct engine *e, const struct company *company)
 static void register_memory(struct engine *e, struct rma_net_mem *mine, struct rma_net_key *key)
 {
     struct ch3_channel *ch = nmofi_channel(e->net);
-    if (!(ch->caps & CH3_CAP_RDMA) || !mine->len)
+    if (!(ch->caps & CH3_CAP_RDMA))
+        return;
+    mine->net = ch;
+    if (!mine->len)
         return;
     rma_enter(&e->rma);
     if (ch->ops->mem_register(ch, mine->base, mine->len, &key->mem, &mine->mem) == MRMA_SUCCESS) {

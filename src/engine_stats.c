@@ -77,7 +77,8 @@
     X(net_provider_stalls, "", "sends that had to wait for the provider", n->provider_stalls)      \
     X(rdma_puts, "", "puts by the provider's own remote memory access", n->rdma_puts)              \
     X(rdma_gets, "", "gets by the provider's own remote memory access", n->rdma_gets)              \
-    X(rdma_bytes, "bytes", "bytes of rdma_puts and rdma_gets", n->rdma_bytes)
+    X(rdma_atomics, "", "atomic operations of the provider's own", n->rdma_atomics)                \
+    X(rdma_bytes, "bytes", "bytes of rdma_puts, rdma_gets and rdma_atomics", n->rdma_bytes)
 
 #define COUNTER(name, unit, meaning, value) {#name, unit, meaning},
 const struct counter engine_counters[] = {COUNTERS(COUNTER)};

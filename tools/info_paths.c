@@ -4,6 +4,7 @@
  */
 #include "info_items.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,6 +114,26 @@ static void threshold(struct report *report, const char *section, const char *ke
         item_note(item_number(report, section, key, ITEM_BYTES, value), "%s", note);
 }
 
+/* The operations on elements of one type that the provider has. */
+static void atomics(struct report *report, const char *section, const char *key, uint16_t ops,
+                    const char *type)
+{
+    static const char *const names[CH3_ATOMIC_OPS] = {
+        [CH3_ATOMIC_CAS] = "cas",    [CH3_ATOMIC_SUM] = "sum",   [CH3_ATOMIC_PROD] = "prod",
+        [CH3_ATOMIC_MIN] = "min",    [CH3_ATOMIC_MAX] = "max",   [CH3_ATOMIC_LAND] = "land",
+        [CH3_ATOMIC_LOR] = "lor",    [CH3_ATOMIC_LXOR] = "lxor", [CH3_ATOMIC_BAND] = "band",
+        [CH3_ATOMIC_BOR] = "bor",    [CH3_ATOMIC_BXOR] = "bxor", [CH3_ATOMIC_REPLACE] = "replace",
+        [CH3_ATOMIC_NO_OP] = "no_op"};
+    char text[160] = "";
+    size_t used = 0;
+    for (int op = 0; op < CH3_ATOMIC_OPS; op++)
+        if (ops >> op & 1 && names[op] && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? "," : "",
+                                     names[op]);
+    item_note(item_text(report, section, key, used ? text : "none"),
+              "accumulates on %s that it says it does by itself (mpirma_fabric_atomics)", type);
+}
+
 void report_rdma(struct report *report, const char *section, const struct ch3_channel *ch,
                  const struct conf *conf)
 {
@@ -131,6 +152,8 @@ void report_rdma(struct report *report, const char *section, const struct ch3_ch
               "pieces at most (MPIRMA_RDMA_SEGMENTS)");
     threshold(report, section, "rdma_inject", ch->rdma.inject,
               "of a put at most leave with the call");
+    atomics(report, section, "atomics_i64", ch->atomics.ops[CH3_ATOMIC_I64], "integers of 64 bits");
+    atomics(report, section, "atomics_f64", ch->atomics.ops[CH3_ATOMIC_F64], "doubles");
 }
 
 static void network_capabilities(struct report *report, const struct nmofi *net,

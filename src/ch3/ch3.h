@@ -195,6 +195,19 @@ bool ch3_rdma_needs_read(const struct ch3_vc *vc);
  * other error is the channel's. done is called only after MRMA_SUCCESS. */
 int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op);
 
+/* ch3_rdma_start_own is ch3_rdma_start for an atomic operation on this process's own memory, which
+ * is registered with the channel ch. */
+int ch3_rdma_start_own(struct ch3_channel *ch, struct ch3_rdma *op);
+
+/* ch3_atomics returns what the channel says that it takes of atomic operations; part of it. NULL:
+ * it puts and gets nothing without packets. */
+const struct ch3_atomics *ch3_atomics(const struct ch3_channel *ch);
+
+/* ch3_mem_register registers memory with a channel that has CH3_CAP_RDMA, as its mem_register
+ * says. */
+int ch3_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
+                     struct ch3_mem **mem);
+
 /* ch3_mem_release takes back what the channel's mem_register gave: no peer may reach the memory any
  * more, and mem is gone. */
 void ch3_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);

@@ -72,6 +72,60 @@ enum ch3_rdma_by {
     CH3_RDMA_KINDS
 };
 
+/* Operations on elements of remote memory that are atomic to each other there; the numbers are
+ * those of enum acc_op, and CAS stands where that has none. */
+enum ch3_atomic_op {
+    CH3_ATOMIC_CAS = 0, /* compare and swap */
+    CH3_ATOMIC_SUM,
+    CH3_ATOMIC_PROD,
+    CH3_ATOMIC_MIN,
+    CH3_ATOMIC_MAX,
+    CH3_ATOMIC_LAND,
+    CH3_ATOMIC_LOR,
+    CH3_ATOMIC_LXOR,
+    CH3_ATOMIC_BAND,
+    CH3_ATOMIC_BOR,
+    CH3_ATOMIC_BXOR,
+    CH3_ATOMIC_REPLACE = 13,
+    CH3_ATOMIC_NO_OP,
+    CH3_ATOMIC_OPS
+};
+
+/* Integers with and without a sign, and IEEE numbers, of so many bits. */
+enum ch3_atomic_type {
+    CH3_ATOMIC_I8,
+    CH3_ATOMIC_U8,
+    CH3_ATOMIC_I16,
+    CH3_ATOMIC_U16,
+    CH3_ATOMIC_I32,
+    CH3_ATOMIC_U32,
+    CH3_ATOMIC_I64,
+    CH3_ATOMIC_U64,
+    CH3_ATOMIC_F32,
+    CH3_ATOMIC_F64,
+    CH3_ATOMIC_TYPES
+};
+
+/* Which of an origin's atomic operations on the same bytes are done in the order in which they were
+ * started: the later one first, as in MPI's accumulate_ordering, with its numbers. */
+enum { CH3_ATOMIC_RAR = 1, CH3_ATOMIC_WAR = 2, CH3_ATOMIC_RAW = 4, CH3_ATOMIC_WAW = 8 };
+
+/* What a channel takes of atomic operations. Sent to others as it is. */
+struct ch3_atomics {
+    uint16_t ops[CH3_ATOMIC_TYPES]; /* a bit per enum ch3_atomic_op; the old contents can be had */
+    uint16_t blind[CH3_ATOMIC_TYPES]; /* of these, those that leave the old contents, too */
+    uint16_t max[CH3_ATOMIC_TYPES];   /* elements of one operation */
+    uint16_t order;                   /* CH3_ATOMIC_RAR and its like */
+};
+
+/* One atomic operation, on ch3_rdma.len bytes. */
+struct ch3_atomic {
+    uint8_t op, type;    /* one that the channel takes */
+    bool fetch;          /* the old contents come to ch3_rdma.local; always with CAS */
+    const void *operand; /* read when rdma returns; NULL: NO_OP */
+    const void *compare; /* CAS; likewise */
+};
+
 /* What a channel's puts and gets are like. */
 struct ch3_rdma_limits {
     enum ch3_rdma_by by;
@@ -86,10 +140,11 @@ struct ch3_mem_key {
     uint64_t base; /* the remote address of its first byte */
 };
 
-/* A put or get of contiguous memory without packets. The fields are the caller's
+/* A put, get or atomic operation of contiguous memory without packets. The fields are the caller's
  * to set; the object is the channel's from rdma until done. */
 struct ch3_rdma {
-    bool put;        /* else get */
+    bool put;                        /* else get */
+    const struct ch3_atomic *atomic; /* NULL: a put or get; else put is false */
     void *local;     /* not touched by the caller until done, but see ch3_rdma_limits.inject */
     size_t len;      /* at most ch3_rdma_limits.max; not 0 */
     uint64_t key;    /* the target's ch3_mem_key.key */
@@ -97,9 +152,9 @@ struct ch3_rdma {
     bool behind;     /* a get that is done only when the data of all earlier puts to this peer is in
                         place (CAP_RDMA_READ_BEHIND) */
     /* done is called exactly once, from poll, also when the connection is lost or closed. Of a put
-     * the data is in the target's memory then (but see CAP_RDMA_READ_BEHIND), of a get it is here;
-     * with an err it may be there in part. The object is the caller's again and may be started anew
-     * from within. */
+     * the data is in the target's memory then (but see CAP_RDMA_READ_BEHIND), of a get it is here,
+     * and of an atomic operation both; with an err it may be there in part. The object is the
+     * caller's again and may be started anew from within. */
     void (*done)(struct ch3_rdma *op, int err);
     void *channel; /* the channel's own */
 };
@@ -167,8 +222,10 @@ struct ch3_channel_ops {
     /* CAP_RDMA. mem_release ends what mem_register began: no peer may reach the memory any more. */
     void (*mem_release)(struct ch3_channel *ch, struct ch3_mem *mem);
 
-    /* CAP_RDMA. rdma starts op towards vc, behind the packets committed before. MRMA_SUCCESS: done
-     * will be called; MRMA_AGAIN: no room now; else an error, and done is not called. */
+    /* CAP_RDMA. rdma starts op towards vc, behind the packets committed before; or, vc NULL, an
+     * atomic operation on this process's own memory, by the same card as those of others.
+     * MRMA_SUCCESS: done will be called; MRMA_AGAIN: no room now; else an error, and done is not
+     * called. MRMA_ERR_OTHER: the provider has not got this atomic operation. */
     int (*rdma)(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
 };
 
@@ -202,6 +259,7 @@ struct ch3_channel {
     const struct ch3_channel_ops *ops; /* the channel's, from its creation on */
     unsigned caps;                     /* enum ch3_channel_cap; likewise */
     struct ch3_rdma_limits rdma;       /* CAP_RDMA; likewise */
+    struct ch3_atomics atomics;        /* CAP_RDMA; likewise, as the provider says: 0 is none */
     ch3_deliver_fn deliver;            /* set by ch3_add_channel */
     struct ch3 *ch3;                   /* set by ch3_add_channel */
     /* CH3's. Connections with something queued, and what ch3_channel_unsent said. */

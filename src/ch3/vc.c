@@ -131,6 +131,22 @@ int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op)
     return vc->channel->ops->rdma(vc->channel, vc, op);
 }
 
+int ch3_rdma_start_own(struct ch3_channel *ch, struct ch3_rdma *op)
+{
+    return ch->ops->rdma(ch, NULL, op);
+}
+
+const struct ch3_atomics *ch3_atomics(const struct ch3_channel *ch)
+{
+    return ch->caps & CH3_CAP_RDMA ? &ch->atomics : NULL;
+}
+
+int ch3_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
+                     struct ch3_mem **mem)
+{
+    return ch->ops->mem_register(ch, base, len, key, mem);
+}
+
 void ch3_mem_release(struct ch3_channel *ch, struct ch3_mem *mem)
 {
     ch->ops->mem_release(ch, mem);

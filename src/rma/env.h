@@ -45,6 +45,7 @@ struct rma_net_mem {
     size_t len;                  /* 0: not to be reached */
     struct ch3_channel *channel; /* set where it was registered, else NULL */
     struct ch3_mem *mem;
+    struct ch3_channel *net; /* set where the network puts and gets by itself, else NULL */
 };
 
 /* Memory that a process has exported: others attach it by the number of its segment. */

@@ -48,9 +48,11 @@ struct win_hints {
     bool same_size, same_disp_unit;
     bool same_op; /* accumulate_ops = same_op, else same_op_no_op */
     bool alloc_shared_noncontig;
-    bool alloc_shm;         /* MPI_Win_allocate in shared memory, default true */
-    bool populate;          /* pages at once, default false */
-    bool weak_unlock;       /* unlock does not wait for the targets of packets, default false */
+    bool fabric_atomics; /* accumulates by the network's cards, where that can be; default false */
+    bool alloc_shm;      /* MPI_Win_allocate in shared memory, default true */
+    bool populate;       /* pages at once, default false */
+    bool weak_unlock;    /* unlock does not wait for the targets of packets, default false */
+    uint8_t zero[7];     /* nothing */
     uint64_t min_alignment; /* bytes, power of two, 0: default */
 };
 
@@ -58,7 +60,7 @@ struct win_hints {
 struct win_hints win_hints_default(void);
 
 /* Hints as text. Each is known by its number, 0 to HINTS - 1. */
-enum { HINTS = 13 };
+enum { HINTS = 14 };
 
 /* hint_key returns the info key of hint i, a constant. */
 const char *hint_key(int i);

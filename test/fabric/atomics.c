@@ -60,6 +60,18 @@ size_t atomics_size(enum fi_datatype datatype)
         break;         \
     case FI_BXOR:      \
         x ^= (y);      \
+        break;         \
+        LOGICAL(op, x, y)
+
+#define LOGICAL(op, x, y) \
+    case FI_LOR:          \
+        x = (x) || (y);   \
+        break;            \
+    case FI_LAND:         \
+        x = (x) && (y);   \
+        break;            \
+    case FI_LXOR:         \
+        x = !(x) != !(y); \
         break
 
 #define KERNEL(name, type, more)                                                     \
@@ -118,9 +130,37 @@ static bool is_there(enum fi_op op, enum fi_datatype datatype)
     case FI_BOR:
     case FI_BAND:
     case FI_BXOR:
+    case FI_LOR:
+    case FI_LAND:
+    case FI_LXOR:
         return !real;
     default:
         return false;
+    }
+}
+
+static bool is_form(enum op_kind kind, enum fi_op op)
+{
+    return kind == OP_SWAP     ? op == FI_CSWAP
+           : kind == OP_ATOMIC ? op != FI_CSWAP && op != FI_ATOMIC_READ
+                               : op != FI_CSWAP;
+}
+
+size_t atomics_most(enum op_kind kind, enum fi_op op, enum fi_datatype datatype)
+{
+    const size_t size = atomics_size(datatype);
+    const bool word = datatype == FI_INT64 || datatype == FI_UINT64;
+    if (!size || !is_there(op, datatype) || !is_form(kind, op))
+        return 0;
+    switch (rules->atomics) {
+    case ATOMICS_NONE:
+        return 0;
+    case ATOMICS_VERBS:
+        return word && (kind == OP_SWAP || (kind == OP_FETCH && op == FI_SUM));
+    case ATOMICS_CXI:
+        return op != FI_PROD;
+    default:
+        return ATOMIC_BYTES / size;
     }
 }
 

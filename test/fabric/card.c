@@ -96,7 +96,10 @@ unsigned card_lateness(struct domain *d, const struct op *op)
         op->ep->has_sent = true;
         return late ? rules->late_sends : 0;
     }
-    return op->kind == OP_WRITE ? rules->late_writes : 0;
+    if (op->kind == OP_WRITE)
+        return rules->late_writes;
+    const bool atomic = op->kind == OP_ATOMIC || op->kind == OP_FETCH || op->kind == OP_SWAP;
+    return atomic && rules->late_atomics && domain_random(d, 2) == 0;
 }
 
 int card_submit(struct op *op)

@@ -154,12 +154,13 @@ static int open_counts(struct fid *fid, const char *name, uint64_t flags, void *
 static int query_atomic(struct fid_domain *fid, enum fi_datatype datatype, enum fi_op op,
                         struct fi_atomic_attr *attr, uint64_t flags)
 {
-    const bool fetches = op == FI_ATOMIC_READ, compares = op == FI_CSWAP;
+    const enum op_kind kind = flags == FI_COMPARE_ATOMIC ? OP_SWAP
+                              : flags == FI_FETCH_ATOMIC ? OP_FETCH
+                                                         : OP_ATOMIC;
     (void)fid;
-    if (!rules->atomics || !atomics_apply(op, datatype, NULL, NULL, NULL, NULL, 0) ||
-        (fetches && flags != FI_FETCH_ATOMIC) || (compares && flags != FI_COMPARE_ATOMIC))
+    attr->count = atomics_most(kind, op, datatype);
+    if (!attr->count)
         return -FI_EOPNOTSUPP;
-    attr->count = ATOMIC_BYTES / atomics_size(datatype);
     attr->size = atomics_size(datatype);
     return 0;
 }

@@ -289,6 +289,10 @@ void target_forget_wire(struct wire *w);
 /* target_match gives messages that found no buffer to one that was posted. */
 void target_match(struct endpoint *ep);
 
+/* atomics_most returns how many elements an operation of that kind (OP_ATOMIC, OP_FETCH, OP_SWAP)
+ * has at most, by the profile; 0: there is no such operation. */
+size_t atomics_most(enum op_kind kind, enum fi_op op, enum fi_datatype datatype);
+
 /* atomics_size returns the bytes of a datatype; 0: the provider does not have it. */
 size_t atomics_size(enum fi_datatype datatype);
 

@@ -132,6 +132,9 @@ static struct fi_info *describe(const struct fi_info *hints, unsigned card)
     info->ep_attr->type = FI_EP_RDM;
     info->ep_attr->protocol = FI_PROTO_UNSPEC;
     info->ep_attr->max_msg_size = (size_t)1 << 30;
+    info->ep_attr->max_order_war_size = rules->order & FI_ORDER_WAR ? ATOMIC_BYTES : 0;
+    info->ep_attr->max_order_raw_size = rules->order & FI_ORDER_RAW ? ATOMIC_BYTES : 0;
+    info->ep_attr->max_order_waw_size = rules->order & FI_ORDER_WAW ? ATOMIC_BYTES : 0;
     info->ep_attr->tx_ctx_cnt = info->ep_attr->rx_ctx_cnt = 1;
     *info->tx_attr = (struct fi_tx_attr){.caps = info->caps,
                                          .mode = rules->mode,

@@ -17,6 +17,7 @@
 
 #define BASIC (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 #define SENDS (FI_ORDER_SAS | FI_ORDER_SAR | FI_ORDER_RAS)
+#define ATOMICS (FI_ORDER_RAR | FI_ORDER_WAR)
 #define WRITES (FI_ORDER_SAW | FI_ORDER_WAW | FI_ORDER_RAW | FI_ORDER_WAS)
 
 struct fabric_counts rules_counts;
@@ -33,7 +34,7 @@ static const struct rules usual = {.api = 17,
                                    .cards = 1};
 
 static struct rules profiles[] = {
-    {.name = "ideal", .order = SENDS | WRITES, .offload = 1, .atomics = 1},
+    {.name = "ideal", .order = SENDS | WRITES | ATOMICS, .offload = 1, .atomics = ATOMICS_ALL},
     {.name = "verbs",
      .order = SENDS | WRITES,
      .mr_mode = BASIC,
@@ -43,6 +44,7 @@ static struct rules profiles[] = {
      .placed_us = 20000,
      .delay_us = 300,
      .sized = 1,
+     .atomics = ATOMICS_VERBS,
      .lost_inject = LOST_UNSAID},
     {.name = "cxi",
      .api = 15,
@@ -54,7 +56,8 @@ static struct rules profiles[] = {
      .name_len = 32,
      .late_writes = 2,
      .delay_us = 200,
-     .atomics = 1},
+     .late_atomics = 1,
+     .atomics = ATOMICS_CXI},
     {.name = "efa",
      .order = SENDS,
      .mr_mode = BASIC,
@@ -63,6 +66,8 @@ static struct rules profiles[] = {
      .inject = 32,
      .name_len = 32,
      .late_writes = 1,
+     .late_atomics = 1,
+     .atomics = ATOMICS_SOFT,
      .lost_inject = LOST_UNSAID},
     {.name = "opx",
      .api = 15,
@@ -73,7 +78,8 @@ static struct rules profiles[] = {
      .late_writes = 1,
      .late_sends = 2,
      .leftover = 1,
-     .atomics = 1,
+     .late_atomics = 1,
+     .atomics = ATOMICS_SOFT,
      .lost_inject = LOST_UNSAID},
     {.name = "psm3",
      .order = SENDS,
@@ -81,7 +87,8 @@ static struct rules profiles[] = {
      .wait = WAIT_SILENT,
      .iov_max = 1,
      .name_len = 32,
-     .atomics = 1},
+     .late_atomics = 1,
+     .atomics = ATOMICS_SOFT},
 };
 
 /* Those that FABRIC_RULES may change. */
@@ -93,11 +100,13 @@ static const struct {
     const char *name;
     size_t offset;
 } fields[] = {
-    FIELD(api),      FIELD(mr_local),      FIELD(wait),        FIELD(offload),    FIELD(inject),
-    FIELD(iov_max),  FIELD(rma_iov_max),   FIELD(key_bytes),   FIELD(tx_size),    FIELD(name_len),
-    FIELD(uneven),   FIELD(atomics),       FIELD(late_writes), FIELD(late_sends), FIELD(delay_us),
-    FIELD(leftover), FIELD(lost_inject),   FIELD(lost_ms),     FIELD(cards),      FIELD(sized),
-    FIELD(mr_us),    FIELD(mr_fail_after), FIELD(placed_us),   FIELD(universe),   FIELD(pci),
+    FIELD(api),         FIELD(mr_local),      FIELD(wait),         FIELD(offload),
+    FIELD(inject),      FIELD(iov_max),       FIELD(rma_iov_max),  FIELD(key_bytes),
+    FIELD(tx_size),     FIELD(name_len),      FIELD(uneven),       FIELD(atomics),
+    FIELD(late_writes), FIELD(late_sends),    FIELD(delay_us),     FIELD(leftover),
+    FIELD(lost_inject), FIELD(lost_ms),       FIELD(cards),        FIELD(sized),
+    FIELD(mr_us),       FIELD(mr_fail_after), FIELD(placed_us),    FIELD(universe),
+    FIELD(pci),         FIELD(atomics_lie),   FIELD(atomics_fail), FIELD(late_atomics),
 };
 
 static void fill(struct rules *rules)

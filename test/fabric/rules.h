@@ -32,23 +32,34 @@ enum { LOST_NAMELESS, LOST_UNSAID };
 
 enum { ATOMIC_BYTES = 1024 }; /* of one atomic operation, at most */
 
+/* Which atomic operations there are.
+ *   ALL    each operation on each datatype, ATOMIC_BYTES at once
+ *   VERBS  what cards for verbs do: fetch and add, and compare and swap, on one integer of 64 bits
+ *   CXI    as its provider says: all but a product, logical and bitwise ones on integers alone, one
+ *          element at once
+ *   SOFT   processes do them for each other (efa, opx, psm3): each operation on each datatype */
+enum { ATOMICS_NONE, ATOMICS_ALL, ATOMICS_VERBS, ATOMICS_CXI, ATOMICS_SOFT };
+
 struct rules {
-    const char *name;       /* of the provider */
-    uint64_t order;         /* FI_ORDER_* that are promised */
-    uint64_t mr_mode;       /* FI_MR_* that the user must be ready for */
-    uint64_t mode;          /* FI_CONTEXT and FI_CONTEXT2, likewise */
-    unsigned api;           /* the newest minor version of libfabric's interface that it knows */
-    unsigned mr_local;      /* LOCAL_* */
-    unsigned wait;          /* WAIT_* */
-    unsigned offload;       /* goes on by itself; else only within calls (manual progress) */
-    unsigned inject;        /* bytes that may be injected */
-    unsigned iov_max;       /* pieces of local memory in one operation */
-    unsigned rma_iov_max;   /* pieces of remote memory in one operation */
-    unsigned key_bytes;     /* of a key that the user chooses */
-    unsigned tx_size;       /* operations under way before "try again" */
-    unsigned name_len;      /* bytes of an endpoint's name */
-    unsigned uneven;        /* names differ in length by so much, from one endpoint to the next */
-    unsigned atomics;       /* has atomic operations */
+    const char *name;     /* of the provider */
+    uint64_t order;       /* FI_ORDER_* that are promised */
+    uint64_t mr_mode;     /* FI_MR_* that the user must be ready for */
+    uint64_t mode;        /* FI_CONTEXT and FI_CONTEXT2, likewise */
+    unsigned api;         /* the newest minor version of libfabric's interface that it knows */
+    unsigned mr_local;    /* LOCAL_* */
+    unsigned wait;        /* WAIT_* */
+    unsigned offload;     /* goes on by itself; else only within calls (manual progress) */
+    unsigned inject;      /* bytes that may be injected */
+    unsigned iov_max;     /* pieces of local memory in one operation */
+    unsigned rma_iov_max; /* pieces of remote memory in one operation */
+    unsigned key_bytes;   /* of a key that the user chooses */
+    unsigned tx_size;     /* operations under way before "try again" */
+    unsigned name_len;    /* bytes of an endpoint's name */
+    unsigned uneven;      /* names differ in length by so much, from one endpoint to the next */
+    unsigned atomics;     /* ATOMICS_* */
+    unsigned atomics_lie; /* this operation, enum fi_op + 1, is said to be there and does nothing */
+    unsigned atomics_fail;  /* so many atomic operations go well, then each fails; 0: none does */
+    unsigned late_atomics;  /* later atomic operations may overtake an atomic operation */
     unsigned late_writes;   /* so many later sends may overtake a write */
     unsigned late_sends;    /* so many later sends may overtake a send (no FI_ORDER_SAS) */
     unsigned placed_us;     /* the data of a write is in place so much later than its end is told,

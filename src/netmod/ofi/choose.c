@@ -7,8 +7,9 @@
  * matched in order, messages of NM_MSG_MAX. Among those that have it the rank
  * decides: a network's own hardware before TCP, TCP's own datagrams before the
  * emulation over its streams. What emulates, or needs a thread that polls, or is
- * a test tool, is taken only by name. Atomics are never used: 1.17's "net" says
- * that it has them and has not. One that does not order sends serves, too (msg.c).
+ * a test tool, is taken only by name. One that does not order sends serves, too (msg.c).
+ * Atomic operations are asked for where a card may do them (add_atomics); 1.17's "net" says that it
+ * has them and has not.
  *
  * Progress is manual: this process has a thread where one is needed (the agent),
  * and a provider's own would only fight with it. Only one that is asked for by name, and has a
@@ -101,6 +102,7 @@ struct want {
     bool any_order;                /* sends need not be matched in order */
     bool no_local;                 /* it registers this process's buffers by itself */
     bool automatic;                /* it goes on by itself */
+    bool atomics;                  /* atomic operations on remote memory */
 };
 
 static bool copy_text(char **to, const char *text)
@@ -116,6 +118,8 @@ static struct fi_info *make_hints(const struct want *want)
     hints->caps = FI_MSG | FI_MULTI_RECV;
     if (want->rma)
         hints->caps |= FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
+    if (want->atomics)
+        hints->caps |= FI_ATOMIC;
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
     hints->tx_attr->msg_order = hints->rx_attr->msg_order = want->any_order ? 0 : FI_ORDER_SAS;
@@ -140,10 +144,11 @@ static struct fi_info *ask(const struct nmofi *nm, const struct want *want)
         return NULL;
     const int ret = fi_getinfo(NM_API, NULL, NULL, 0, hints, &list);
     fi_freeinfo(hints);
-    log_msg(nm->opts.log, LOG_LEVEL_TRACE, "libfabric: fi_getinfo(%s%s%s%s%s): %s",
+    log_msg(nm->opts.log, LOG_LEVEL_TRACE, "libfabric: fi_getinfo(%s%s%s%s%s%s): %s",
             want->provider ? want->provider : "any provider", want->rma ? ", remote memory" : "",
             want->any_order ? ", any order" : "", want->no_local ? ", registers by itself" : "",
-            want->automatic ? ", automatic progress" : "", ret ? fi_strerror(-ret) : "found");
+            want->automatic ? ", automatic progress" : "", want->atomics ? ", atomics" : "",
+            ret ? fi_strerror(-ret) : "found");
     return ret ? NULL : list;
 }
 
@@ -304,14 +309,16 @@ static void consider(struct nmofi *nm, const struct want *want, int *best_score)
 }
 
 /* What was chosen, as the same provider offers it for other wants; NULL: it does not. */
-static struct fi_info *ask_again(const struct nmofi *nm, bool no_local, bool automatic)
+static struct fi_info *ask_again(const struct nmofi *nm, bool no_local, bool automatic,
+                                 bool atomics)
 {
     const struct want want = {.provider = nm->info->fabric_attr->prov_name,
                               .domain = nm->info->domain_attr->name,
                               .rma = nm->info->caps & FI_RMA,
                               .any_order = is_unordered(nm->info),
                               .no_local = no_local,
-                              .automatic = automatic};
+                              .automatic = automatic,
+                              .atomics = atomics};
     struct fi_info *list = ask(nm, &want), *found = NULL;
     for (struct fi_info *info = list; info && !found; info = info->next)
         if (info->addr_format == nm->info->addr_format && score(nm, info) > 0)
@@ -320,13 +327,33 @@ static struct fi_info *ask_again(const struct nmofi *nm, bool no_local, bool aut
     return found;
 }
 
+/* Does it leave the registration of buffers to this library? */
+static bool leaves_local(const struct nmofi *nm)
+{
+    return nm->info->domain_attr->mr_mode & FI_MR_LOCAL;
+}
+
 /* Who may leave the registration of buffers to the provider does: it keeps what it has registered,
  * and most do so only for users that are not ready for FI_MR_LOCAL. */
 static void leave_registration(struct nmofi *nm)
 {
-    if (!(nm->info->domain_attr->mr_mode & FI_MR_LOCAL))
+    if (!leaves_local(nm))
         return;
-    struct fi_info *info = ask_again(nm, true, false);
+    struct fi_info *info = ask_again(nm, true, false, false);
+    if (!info)
+        return;
+    fi_freeinfo(nm->info);
+    nm->info = info;
+}
+
+/* Atomic operations, unless they are known to be done by processors: over TCP, by ofi_rxm for all
+ * that is below it, by providers whose cards need the target's processor. */
+static void add_atomics(struct nmofi *nm)
+{
+    const bool unknown = nm->software && !nm->over_tcp;
+    struct fi_info *info = NULL;
+    if (nm->info->caps & FI_RMA && (nm->card || unknown) && !is_over_rxm(nm->info))
+        info = ask_again(nm, !leaves_local(nm), false, true);
     if (!info)
         return;
     fi_freeinfo(nm->info);
@@ -336,8 +363,8 @@ static void leave_registration(struct nmofi *nm)
 bool nm_choose_automatic(struct nmofi *nm)
 {
     const struct known *k = find_known(nm->info->fabric_attr->prov_name);
-    const bool no_local = !(nm->info->domain_attr->mr_mode & FI_MR_LOCAL);
-    struct fi_info *info = k ? NULL : ask_again(nm, no_local, true);
+    const bool atomics = nm->info->caps & FI_ATOMIC;
+    struct fi_info *info = k ? NULL : ask_again(nm, !leaves_local(nm), true, atomics);
     if (!info)
         return false;
     fi_freeinfo(nm->info);
@@ -451,6 +478,7 @@ int nm_choose(struct nmofi *nm)
     if (!nm->info)
         return none_found(o);
     note_properties(nm);
+    add_atomics(nm);
     log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s, rank %d, inject %zu",
             nm->info->fabric_attr->prov_name, nm->info->domain_attr->name,
             nm->info->caps & FI_RMA ? ", puts and gets of its own" : "", rank_of(nm->info),

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "netmod/ofi/ofi.h"
+#include "netmod/ofi/rma.h"
 
 /* A message has left, or never will. Returns its link. */
 static struct nmofi_link *sent(struct nmofi *nm, struct nm_op *op, bool well)

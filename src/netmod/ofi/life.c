@@ -227,7 +227,7 @@ static void give_up(struct nmofi *nm)
     nm->gave_up = true;
     LIST_EACH (it, &nm->links) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
-        if (!link->from)
+        if (!link->from && link != nm->own)
             nm_life_break(link);
     }
 }

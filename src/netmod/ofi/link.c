@@ -27,6 +27,7 @@
 #include "base/siphash.h"
 #include "ch3/channel.h"
 #include "netmod/ofi/ofi.h"
+#include "netmod/ofi/rma.h"
 
 /* What begins every message from sender to receiver. */
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver)
@@ -79,6 +80,19 @@ static bool make_link(struct nmofi_peer *peer, struct ch3_vc *vc)
     if (peer->nm->gave_up)
         nm_life_break(peer->link);
     return true;
+}
+
+struct nmofi_link *nm_link_own(struct nmofi *nm)
+{
+    struct nmofi_peer self = {.nm = nm, .uid = nm->opts.uid, .name = nm->name};
+    if (nm->own || !insert_address(&self))
+        return nm->own;
+    nm->own = link_new(&self);
+    if (!nm->own)
+        return NULL;
+    nm->own->peer = NULL;
+    nm->own->greeted = true;
+    return nm->own;
 }
 
 /* Is the connection opened by the other side? */
@@ -175,7 +189,7 @@ void nm_link_reap(struct nmofi *nm)
 {
     LIST_EACH_SAFE (it, &nm->links) {
         struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, node);
-        if (!link->peer && !link->under_way && list_empty(&link->rdma_ops) &&
+        if (!link->peer && link != nm->own && !link->under_way && list_empty(&link->rdma_ops) &&
             list_empty(&link->waiting) && !list_node_queued(&link->broken)) {
             nm_link_free(link);
             nm->closing--;

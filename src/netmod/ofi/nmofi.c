@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
+#include "netmod/ofi/rma.h"
 
 #define LINGER_NS UINT64_C(1000000000)
 #define LINGER_BYE_NS UINT64_C(20000000)
@@ -113,6 +114,7 @@ static void announce_rdma(struct nmofi *nm)
                                                 .max = info->ep_attr->max_msg_size,
                                                 .inject = nm_rma_inject(nm),
                                                 .depth = info->tx_attr->size};
+    nm_atomics_query(nm, &nm->channel.atomics);
 }
 
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)

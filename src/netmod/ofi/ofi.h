@@ -8,6 +8,7 @@
  *   msg.c     sending                           recv.c   what has arrived
  *   cq.c      poll, completions, waiting        reach.c  is a silent peer still there?
  *   rma.c     rdma put and get, memory          nmofi.c  open, close, the function table
+ *   atomic.c  rdma atomic operations
  *   vc.c      room for a packet, probing        broken.c a connection that has broken
  *   life.c    what says that this one lives     load.c   libfabric's functions, loaded late
  *
@@ -181,6 +182,7 @@ struct nmofi {
     struct nmofi_name name;
     struct list secrets;
     struct list links, stalled, owing, broken, unknown;
+    struct nmofi_link *own;           /* to this endpoint, for atomic operations; NULL: not made */
     struct map from;                  /* struct nm_from by token */
     struct list tx_free[2], tx_slabs; /* by small */
     unsigned ntx_slabs[2];
@@ -308,6 +310,10 @@ void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
  * Sends HELLO, or CONNECT, if neither has been sent; until greeted is true no other message may
  * follow. NULL: no memory now. */
 struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard);
+
+/* nm_link_own returns the link to this endpoint itself, and makes it if there is none. It belongs
+ * to no peer, no message goes over it, and it stays until the end. NULL: no memory now. */
+struct nmofi_link *nm_link_own(struct nmofi *nm);
 
 /* nm_link_asked is called when the process with this uid has sent CONNECT: it is sent HELLO, unless
  * the layers above do not know it (yet). */
@@ -465,36 +471,5 @@ void nm_reach_poll(struct nmofi_link *link, uint64_t now);
 
 /* nm_reach_end gives a question that is under way up. */
 void nm_reach_end(struct nmofi_link *link);
-
-/* ---- rma.c ---- */
-
-/* nm_rma_inject returns how many bytes a put has at most that nm_rdma has read when it returns. */
-size_t nm_rma_inject(const struct nmofi *nm);
-
-/* nm_rdma is the channel's rdma (ch3/channel.h). */
-int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
-
-/* nm_mem_register is the channel's mem_register (ch3/channel.h). */
-int nm_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
-                    struct ch3_mem **mem);
-
-/* nm_mem_release is the channel's mem_release (ch3/channel.h). */
-void nm_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
-
-/* nm_rma_done is called when the provider has done with a put or get: err is 0 or one of
- * libfabric's positive errors, which breaks the link. The caller of the operation is told, unless
- * it has been already. */
-void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err);
-
-/* nm_rma_abandon tells the callers of all puts and gets that are under way on the link that they
- * have failed with err. The provider may still use their memory. */
-void nm_rma_abandon(struct nmofi_link *link, int err);
-
-/* nm_rma_forget frees what is under way on the link; the callers that have not been told are told
- * of an error. The endpoints have been closed before, so that nothing completes any more. */
-void nm_rma_forget(struct nmofi_link *link);
-
-/* nm_rma_end frees the operations that were kept for use again. */
-void nm_rma_end(struct nmofi *nm);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rma.c - puts and gets of the provider's own, and the memory they reach.
+ * rma.c - puts, gets and atomic operations of the provider's own, and the memory they reach.
  *
  * An operation's caller may be told that it failed (the connection is lost) before
  * the provider has let go of it: so the provider knows a struct nm_rma, which
@@ -20,7 +20,7 @@
  * can connect and knows the key reaches the memory.
  *
  * Locks: as nmofi.h says. Neighbours: cq.c, which brings completions; link.c, which ends what a
- * broken connection has under way.
+ * broken connection has under way; atomic.c, for atomic operations.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,7 @@
 
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
+#include "netmod/ofi/rma.h"
 
 enum {
     NM_RMA_MAX = 256, /* under way, all peers */
@@ -41,7 +42,7 @@ struct nm_rma {
     struct ch3_rdma *rdma; /* NULL: the caller has been told */
     struct fid_mr *mr;     /* of the local memory, where the provider asks for it */
     struct nm_tx *copy;    /* that is used instead of the local memory */
-    bool put;
+    bool put, atomic;
 };
 
 struct ch3_mem {
@@ -81,13 +82,15 @@ void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
     struct nm_rma *rma = (struct nm_rma *)(void *)op;
     struct ch3_rdma *rdma = rma->rdma;
     struct nmofi_link *link = rma->link;
-    if (rma->copy && rdma && !rdma->put && !err)
+    if (rma->copy && rdma && !rdma->put && (!rdma->atomic || rdma->atomic->fetch) && !err)
         memcpy(rdma->local, rma->copy->bytes, rdma->len);
     list_remove(&rma->node);
     rma_put(nm, rma);
     nm->events++;
     if (err)
-        nm_link_break(link, "a put or get did not arrive: %s", fi_strerror(err));
+        nm_link_break(link, "%s: %s",
+                      rma->atomic ? "an atomic operation failed" : "a put or get did not arrive",
+                      fi_strerror(err));
     if (rdma)
         rdma->done(rdma, err ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
 }
@@ -132,6 +135,10 @@ static bool is_injected(const struct nmofi *nm, const struct ch3_rdma *op)
  * had. */
 static int prepare_local(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma *op)
 {
+    if (op->atomic) {
+        rma->copy = nm_atomic_copy(nm, op);
+        return rma->copy ? MRMA_SUCCESS : MRMA_AGAIN;
+    }
     if (!asks_for_local(nm) || is_injected(nm, op))
         return MRMA_SUCCESS;
     if (nm->card && op->len <= NM_COPIED) {
@@ -169,6 +176,8 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma
     void *desc = rma->mr ? fi_mr_desc(rma->mr) : rma->copy ? rma->copy->desc : NULL;
     void *local = rma->copy ? rma->copy->bytes : op->local;
     const fi_addr_t to = rma->link->addr;
+    if (op->atomic)
+        return nm_atomic_start(nm, op, rma->copy, to, &rma->op);
     if (!op->put)
         return fi_read(nm->ep, local, op->len, desc, to, op->remote, op->key, &rma->op);
     const uint64_t inject = is_injected(nm, op) ? FI_INJECT : 0,
@@ -185,10 +194,24 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma
     return fi_writemsg(nm->ep, &msg, FI_COMPLETION | end | inject);
 }
 
+/* The provider has not taken the operation. */
+static int refused(struct nmofi_link *link, const struct ch3_rdma *op, int ret)
+{
+    if (ret == FI_EAGAIN)
+        return MRMA_AGAIN;
+    if (op->atomic && (ret == FI_EOPNOTSUPP || ret == FI_ENOSYS))
+        return log_fail(link->nm->opts.log, MRMA_ERR_OTHER,
+                        "libfabric: an atomic operation that is said to be there is not: %s",
+                        fi_strerror(ret));
+    nm_link_break(link, "cannot put or get: %s", fi_strerror(ret));
+    return MRMA_ERR_PROC_FAILED;
+}
+
 int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
 {
     struct nmofi *nm = nm_of(ch);
-    struct nmofi_link *link = nm_link_get(ch3_vc_channel_data(vc), vc, false);
+    struct nmofi_link *link =
+        vc ? nm_link_get(ch3_vc_channel_data(vc), vc, false) : nm_link_own(nm);
     if (link && link->lost)
         return MRMA_ERR_PROC_FAILED;
     const bool may = link && link->greeted && list_empty(&link->waiting);
@@ -197,6 +220,7 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
         return MRMA_AGAIN;
     rma->link = link;
     rma->put = op->put;
+    rma->atomic = op->atomic;
     const int err = prepare_local(nm, rma, op);
     if (err) {
         rma_put(nm, rma);
@@ -205,14 +229,13 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
     const ssize_t ret = start(nm, rma, op);
     if (ret) {
         rma_put(nm, rma);
-        if (ret == -FI_EAGAIN)
-            return MRMA_AGAIN;
-        nm_link_break(link, "cannot put or get: %s", fi_strerror((int)-ret));
-        return MRMA_ERR_PROC_FAILED;
+        return refused(link, op, (int)-ret);
     }
     rma->rdma = op;
     list_push_back(&link->rdma_ops, &rma->node);
-    *(op->put ? &nm->stats.rdma_puts : &nm->stats.rdma_gets) += 1;
+    *(op->atomic ? &nm->stats.rdma_atomics
+      : op->put  ? &nm->stats.rdma_puts
+                 : &nm->stats.rdma_gets) += 1;
     nm->stats.rdma_bytes += op->len;
     return MRMA_SUCCESS;
 }

@@ -431,7 +431,8 @@ static int join(struct win *w, struct win_plan *plan)
         err = win_share_memory(w, plan);
     if (!err && w->flavor == WIN_ALLOCATE)
         err = node_memory_fits(w);
-    return connect_all(w, plan, populate(w, plan, err));
+    err = connect_all(w, plan, populate(w, plan, err));
+    return err ? err : win_choose_atomics(w, plan);
 }
 
 /* From what all know of rank 0: its process's random number, and how it tells its windows apart. */

@@ -76,6 +76,14 @@ int win_route(struct win *w, struct win_plan *plan);
 /* win_unroute lets go of all targets, peers and mapped memory of w. Under the engine's lock. */
 void win_unroute(struct win *w);
 
+/* ---- win_atomics.c ---- */
+
+/* win_choose_atomics has the network's cards do accumulates on w, which is made and which nobody
+ * has used yet, if mpirma_fabric_atomics asks for it and it can be; that hint says afterwards
+ * whether they do. Collective; all come to the same. Returns an error of the exchange. Without the
+ * engine's lock. */
+int win_choose_atomics(struct win *w, struct win_plan *plan);
+
 /* ---- win_hints.c ---- */
 
 /* win_agree_hints makes w->hints what holds where the processes of w, by their records, have given

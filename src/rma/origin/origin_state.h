@@ -10,6 +10,13 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "ch3/channel.h"
+
+/* Accumulates that the network's cards do: atomics.h. */
+struct origin_atomics {
+    struct ch3_channel *channel; /* NULL: none */
+    struct ch3_atomics takes;    /* these, at all processes of the window */
+};
 
 /* In struct win. The numbers are sums over all targets. */
 struct origin_win {
@@ -22,7 +29,8 @@ struct origin_win {
     uint32_t waits;       /* how often the engine's lock was given up while sending */
     int err;              /* first error of an operation behind its call, enum mrma_err */
     int err_from;         /* 1 + the rank of the target that has reported it; 0: found here */
-    bool fence_closing;   /* MPI_Win_fence sends what ends the phase */
+    struct origin_atomics atomics; /* written at creation alone */
+    bool fence_closing;            /* MPI_Win_fence sends what ends the phase */
 };
 
 #endif

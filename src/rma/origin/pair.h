@@ -40,7 +40,8 @@ struct pkt_target {
     bool unlocking; /* unlocked without waiting (mpirma_weak_unlock), and no acknowledgement yet */
     bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
     uint32_t replies, streams;  /* outstanding here; the window has the sums */
-    uint32_t rdma_ops, holding; /* puts and gets of the channel's own: rdma.c */
+    uint32_t rdma_ops, holding; /* operations of the channel's own: rdma.c */
+    uint32_t atomics;           /* of these, atomic operations */
     bool unread;                /* puts of these must be read behind, to be known in place */
     uint64_t packed;            /* bytes of puts and gets by packet in this epoch: rdma.c */
     struct list requests;       /* struct origin_req, those of replies */

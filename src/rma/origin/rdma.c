@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/origin/atomics.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma_choice.h"
@@ -36,9 +37,10 @@ struct rdma_op {
     struct list_node link; /* in pt->under_way */
     struct pkt_target *pt; /* NULL: has ended */
     struct rma_req *req;
-    bool holding;       /* what ends the epoch waits for it */
-    bool injected;      /* its buffer is free already: no stream, and not charged to req */
-    unsigned char byte; /* where a get goes that only confirms puts */
+    bool holding;             /* what ends the epoch waits for it */
+    bool injected;            /* its buffer is free already: no stream, and not charged to req */
+    unsigned char byte;       /* where a get goes that only confirms puts */
+    struct ch3_atomic atomic; /* rdma.atomic, if it is one */
 };
 
 /* Its start, as long as the channel has no room for it. */
@@ -59,6 +61,7 @@ static void count(const struct rdma_op *n, uint32_t by)
     pt->rdma_ops += by;
     pt->streams += stream;
     pt->holding += held;
+    pt->atomics += n->rdma.atomic ? by : 0;
     all->rdma_ops += by;
     all->streams += stream;
     all->holding += held;
@@ -110,7 +113,8 @@ static int start(struct rdma_op *n)
     if (!try_start(&s)) {
         w->origin_side.waits++;
         rma_leave(w->rma);
-        err = origin_wait(w, try_start, &s, "room to start a put or get", pt->target->rank);
+        err = origin_wait(w, try_start, &s, "room to start an operation of the network's",
+                          pt->target->rank);
         rma_enter(w->rma);
     }
     if (!err)
@@ -132,6 +136,7 @@ struct part {
     uint64_t remote; /* from the beginning of the target's memory */
     size_t len;
     struct rma_req *req;
+    const struct ch3_atomic *atomic; /* NULL: a put or get */
 };
 
 static struct rdma_op *new_op(struct pkt_target *pt, const struct part *p)
@@ -150,6 +155,10 @@ static struct rdma_op *new_op(struct pkt_target *pt, const struct part *p)
                           .req = p->req,
                           .holding = !p->put || !ch3_rdma_is_ordered(&t->peer->vc),
                           .injected = p->put && p->len <= ch3_rdma_limits(&t->peer->vc)->inject};
+    if (p->atomic) {
+        n->atomic = *p->atomic;
+        n->rdma.atomic = &n->atomic;
+    }
     return n;
 }
 
@@ -169,6 +178,14 @@ static int issue_part(struct pkt_target *pt, const struct part *p)
     if (!err && p->put) /* only now: while it waited, another thread may have confirmed others */
         pt->unread = ch3_rdma_needs_read(&pt->target->peer->vc);
     return err;
+}
+
+int rdma_issue_atomic(struct pkt_target *pt, const struct ch3_atomic *atomic, void *result,
+                      uint64_t offset, size_t len, struct rma_req *req)
+{
+    const struct part p = {
+        .local = result, .remote = offset, .len = len, .req = req, .atomic = atomic};
+    return issue_part(pt, &p);
 }
 
 int rdma_confirm(struct pkt_target *pt)
@@ -289,14 +306,13 @@ static int issue_stretches(struct pkt_target *pt, const struct transfer *x)
     return err;
 }
 
-/* The target is known to have begun the epoch before any of it begins. */
-static int issue_opened(struct pkt_target *pt, const struct transfer *x)
+int rdma_open(struct pkt_target *pt, const struct rma_req *req)
 {
     pkt_target_touch(pt);
-    int err = pkt_await_unlocked(pt);
-    if (!err && !pkt_epoch_is_open(pt))
-        err = pkt_may_defer(pt, x->op->req) ? pkt_open_soon(pt) : pkt_await_open(pt);
-    return err ? err : issue_stretches(pt, x);
+    const int err = pkt_await_unlocked(pt);
+    if (err || pkt_epoch_is_open(pt))
+        return err;
+    return pkt_may_defer(pt, req) ? pkt_open_soon(pt) : pkt_await_open(pt);
 }
 
 static bool goes_by_packet(const struct pkt_target *pt, const struct transfer *x,
@@ -319,11 +335,14 @@ static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
     struct rma_req *req = x->op->req;
     rma_enter(w->rma);
     struct pkt_target *pt = pkt_target_get(w, t);
+    const bool by_packet = pt && goes_by_packet(pt, x, th);
     int err = MRMA_ERR_NO_MEM;
-    if (pt && goes_by_packet(pt, x, th))
+    if (by_packet)
         pt->packed += x->len; /* which counts in active target epochs */
     else if (pt)
-        err = issue_opened(pt, x);
+        err = rdma_open(pt, x->op->req);
+    if (pt && !err && !by_packet)
+        err = issue_stretches(pt, x);
     if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && req)
         err = origin_abandon(pt, req, err);
     rma_leave(w->rma);
@@ -342,13 +361,14 @@ static int notify_behind(struct win *w, struct rma_target *t, const struct rma_o
     return err ? err : issue_operate(w, t, PKT_OP_PUT, &only, 0, 0);
 }
 
-int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
-               int64_t offset, size_t len)
+/* A put or get, by the channel where the rule says so. Errors as issue_rdma. */
+static int move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                int64_t offset, size_t len)
 {
-    const struct ch3_rdma_limits *limits = ch3_rdma_limits(&t->peer->vc);
-    const struct rdma_thresholds th = rdma_thresholds(limits->by, w->rma->conf);
+    const struct rdma_thresholds th =
+        rdma_thresholds(ch3_rdma_limits(&t->peer->vc)->by, w->rma->conf);
     int err = MRMA_ERR_NO_MEM;
-    if ((kind == PKT_OP_PUT || kind == PKT_OP_GET) && len >= rdma_least(&th)) {
+    if (len >= rdma_least(&th)) {
         const struct transfer x = transfer_of(kind, op, offset, len);
         err = issue(w, t, &x, &th);
     }
@@ -356,6 +376,17 @@ int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const
         return notify_behind(w, t, op);
     /* The channel cannot reach this process's own memory, maybe: packets can. */
     return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
+}
+
+int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+               int64_t offset, size_t len)
+{
+    if (kind == PKT_OP_PUT || kind == PKT_OP_GET)
+        return move(w, t, kind, op, offset, len);
+    if (likely(!atomics_used(w) || !atomics_serve(w, kind, op)))
+        return issue_operate(w, t, kind, op, offset, len);
+    const int err = issue_atomic(w, t, kind, op, offset);
+    return !err && op->notify ? notify_behind(w, t, op) : err;
 }
 
 bool rdma_takes_at_once(const struct win *w, const struct rma_target *t, size_t len)

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "ch3/channel.h"
 #include "rma/origin/pair.h"
 
 /* rdma_await waits until the channel has done its own puts and gets to pt (NULL: to all targets of
@@ -23,6 +24,19 @@
  * it waits for all of them, since the word comes by another way. Returns the errors of
  * rma_wait_until, not those of the operations. Without the engine's lock. May wait. */
 int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered);
+
+/* rdma_open makes sure that the present epoch has begun at the target of pt, which the channel's
+ * own operations do not ask. MRMA_AGAIN: it has not, and the operation, whose request is req, is to
+ * be deferred (path/deferred.h). Under the engine's lock, which it gives up while it waits; errors
+ * are those of issue_rdma. */
+int rdma_open(struct pkt_target *pt, const struct rma_req *req);
+
+/* rdma_issue_atomic starts an atomic operation on len bytes at offset of the target's memory, whose
+ * epoch has begun there; what was there comes to result. It is outstanding like a get, for the
+ * request req too. Under the engine's lock, which it gives up while the channel has no room. Errors
+ * are those of issue_rdma. */
+int rdma_issue_atomic(struct pkt_target *pt, const struct ch3_atomic *atomic, void *result,
+                      uint64_t offset, size_t len, struct rma_req *req);
 
 /* rdma_confirm has a get follow the channel's own puts to pt whose end does not say that their data
  * is in place (ch3_rdma_needs_read), unless one has followed already; the get is outstanding like

@@ -2,13 +2,15 @@
 /*
  * mapped.c - the way to a target whose memory is mapped here, this process's own included: loads
  * and stores, and accumulates by the processor's atomic instructions where these can be used
- * (acc_atomic.h), else under stripe locks (direct.h).
+ * (acc_atomic.h), else under stripe locks (direct.h); those of a window whose accumulates the
+ * network's cards do by the card (origin/atomics.h).
  *
  * Operations are complete when they return, but stores may still be in the processor's buffer: so a
  * put makes the window dirty, and a flush is a full fence if the window is. No state, no locks but
  * the stripes.
  */
 #include "base/err.h"
+#include "rma/origin/atomics.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/attached.h"
 #include "rma/path/direct.h"
@@ -57,6 +59,9 @@ static int mapped_accumulate(struct win *w, struct rma_target *t, const char *ba
     const struct acc_at at = acc_here(t, base, offset);
     if (likely(plain && acc_atomic(w, t->ctl, at.here, op, fetch, len)))
         return MRMA_SUCCESS;
+    const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
+    if (unlikely(atomics_used(w)) && atomics_serve(w, kind, op))
+        return issue_own_atomic(w, t, kind, op, offset);
     const int err = acc_lock_mode(w, t->ctl, false);
     if (err)
         return err;
@@ -74,6 +79,8 @@ static int mapped_compare_and_swap(struct win *w, struct rma_target *t, const ch
     const struct acc_at at = acc_here(t, base, offset);
     if (likely(acc_atomic_cas(w, t->ctl, at.here, op)))
         return MRMA_SUCCESS;
+    if (unlikely(atomics_used(w)) && atomics_serve(w, PKT_OP_CAS, op))
+        return issue_own_atomic(w, t, PKT_OP_CAS, op, offset);
     const int err = acc_lock_mode(w, t->ctl, false);
     if (!err)
         direct_cas(at, op->caddr, op->oaddr, op->raddr, len);

@@ -53,7 +53,7 @@ static const struct text_bit ops[] = {
     {NULL, 0},
 };
 
-static_assert(sizeof(struct win_hints) == 40, "no padding: processes compare the bytes");
+static_assert(sizeof(struct win_hints) == 48, "no padding: processes compare the bytes");
 
 enum form { FORM_BOOL, FORM_SAME_OP, FORM_LIST, FORM_NUMBER, FORM_NUMBERS, FORM_ALIGNMENT };
 
@@ -79,6 +79,8 @@ static const struct hint {
     {"alloc_shm", FORM_BOOL, offsetof(struct win_hints, alloc_shm), NULL, "true or false"},
     {"mpirma_populate", FORM_BOOL, offsetof(struct win_hints, populate), NULL, "true or false"},
     {"mpirma_weak_unlock", FORM_BOOL, offsetof(struct win_hints, weak_unlock), NULL,
+     "true or false"},
+    {"mpirma_fabric_atomics", FORM_BOOL, offsetof(struct win_hints, fabric_atomics), NULL,
      "true or false"},
     {"which_accumulate_ops", FORM_LIST, offsetof(struct win_hints, which_ops), ops,
      "a list of operations, as in sum,no_op"},

@@ -69,6 +69,8 @@ const struct win_hints *win_hints(const struct win *w)
 
 void win_set_hints(struct win *w, const struct win_hints *hints)
 {
+    if (w->hints.fabric_atomics) /* which follows from these */
+        return;
     w->hints.ordering = hints->ordering;
     w->hints.same_op = hints->same_op;
     w->hints.which_ops = hints->which_ops;

@@ -304,6 +304,8 @@ struct rma {
     pthread_t lock_due_by;       /* the thread that took it */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
+    bool atomics_probed; /* atomics says what this process's card does: origin/atomics.h */
+    struct ch3_atomics atomics;
     _Atomic uint32_t bad_packets; /* that were written at log level error: bad_packet.h */
     struct rma_stats stats;
 };
