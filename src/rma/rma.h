@@ -351,7 +351,7 @@ int rma_flush_all(struct win *win, bool local);
 
 /* rma_sync does MPI_Win_sync: it orders this process's loads and stores of the window's memory
  * before and after. It makes progress, and operations of a passive epoch that nobody has flushed
- * leave for their targets, if these may be accessed. */
+ * leave for their targets. May wait until targets grant their locks. MRMA_ERR_PROC_FAILED. */
 int rma_sync(struct win *win);
 
 #endif

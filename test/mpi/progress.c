@@ -263,6 +263,82 @@ static void unflushed(enum mt_kind kind)
     mt_win_free(&w);
 }
 
+/* What follows the operations which nobody flushes. */
+enum after { ONE_SYNC, MANY_SYNCS, AFTER_LAST };
+
+/* One large put, as many small ones as leave a packet open that may not leave, and more. */
+static const struct puts {
+    int puts, words; /* of each */
+} kept_puts[] = {{1, 100000}, {400, 64}, {1500, 64}};
+
+/* The origin's side of kept: while rank 0 has its own memory locked, so that nothing of the last
+ * rank's epoch can begin there. */
+static void put_and_wait(const struct mt_win *w, enum after after, const struct puts *puts,
+                         const int64_t *words)
+{
+    const int n = puts->words;
+    MPI_Request req;
+    int done = 0;
+    MT_OK(MPI_Irecv(NULL, 0, MPI_BYTE, 0, 5, MPI_COMM_WORLD, &req));
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w->win));
+    for (int i = 0; i < puts->puts; i++) {
+        MT_OK(MPI_Put(words + i * n, n, MPI_INT64_T, 0, mt_disp(w, 0, 8 * i * n), n, MPI_INT64_T,
+                      w->win));
+    }
+    do {
+        MT_OK(MPI_Win_sync(w->win));
+        if (after == MANY_SYNCS) {
+            MT_OK(MPI_Test(&req, &done, MPI_STATUS_IGNORE));
+        }
+    } while (after == MANY_SYNCS && !done);
+    if (after == ONE_SYNC) { /* a call of the host, which knows nothing of the window */
+        MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+    }
+    MT_OK(MPI_Win_unlock(0, w->win));
+}
+
+/* Puts that cannot begin when they are issued, since the target's lock is held, and that nobody
+ * flushes. MPI_Win_sync is the synchronization that follows them, so they get to the target without
+ * another call (MPI 4.1, 12.7.3). The target looks for their words, and tells the origin when it
+ * has seen all. */
+static void kept(enum mt_kind kind, enum after after, const struct puts *puts)
+{
+    const int n = puts->puts * puts->words;
+    struct mt_win w;
+    int64_t *words = mt_alloc((size_t)n * sizeof *words);
+    mt_section("%s: %d puts are kept for a lock, %s", mt_kind_name(kind), puts->puts,
+               after == ONE_SYNC ? "one MPI_Win_sync" : "many MPI_Win_sync");
+    if (!mt_win_make(&w, kind, n * 8, 1, MPI_COMM_WORLD)) {
+        free(words);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        words[i] = i + 1;
+    }
+    if (w.rank == 0) {
+        volatile int64_t *cells = (volatile int64_t *)(void *)w.base;
+        bool all = true;
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, w.win));
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+        usleep(BUSY * 1e6 / 2); /* the origin issues meanwhile, if its lock does not wait */
+        MT_OK(MPI_Win_unlock(0, w.win));
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win));
+        for (int i = 0; all && i < n; i++) {
+            all = comes(&w, &cells[i]) && cells[i] == i + 1;
+        }
+        CHECK(all, "the words did not come");
+        MT_OK(MPI_Win_unlock(0, w.win));
+        MT_OK(MPI_Send(NULL, 0, MPI_BYTE, mt_size - 1, 5, MPI_COMM_WORLD));
+    } else {
+        MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    }
+    if (w.rank != 0 && w.rank == mt_size - 1) {
+        put_and_wait(&w, after, puts, words);
+    }
+    mt_win_free(&w);
+    free(words);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -274,6 +350,11 @@ int main(int argc, char **argv)
         {
             if (kind != MT_CREATE_ODD) {
                 unflushed(kind);
+                for (enum after after = ONE_SYNC; after < AFTER_LAST; after++) {
+                    for (int i = 0; i < 3; i++) {
+                        kept(kind, after, &kept_puts[i]);
+                    }
+                }
             }
             for (enum idle how = 0; how < IDLES; how++) {
                 if (how == COMPUTE || kind == MT_CREATE_MALLOC || kind == MT_ALLOCATE ||

@@ -129,9 +129,9 @@ int issue_await_unlocked(struct win *w);
  * wait. */
 int issue_flush(struct win *w, struct rma_target *t, bool local);
 
-/* issue_push lets the open packets of a passive epoch leave without being flushed: each that may
- * leave now, and for the others it asks when they may. Errors of pkt_send (open_packet.h). Does not
- * wait. */
+/* issue_push lets the open packets of a passive epoch leave without being flushed. For one that may
+ * not leave before its target has granted the lock it waits. Errors of pkt_send_open
+ * (open_packet.h), behind which other packets may have stayed. May wait. */
 int issue_push(struct win *w);
 
 /* issue_lock_end completes what was issued to t, at the target, and gives back the lock on t if it

@@ -337,15 +337,24 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     return pkt_send(pt, hdr);
 }
 
-int issue_push(struct win *w)
+/* A pair with something in its open packet; NULL: there is none. */
+static struct pkt_target *find_open(struct win *w)
 {
-    int err = MRMA_SUCCESS;
-    rma_enter(w->rma);
     LIST_EACH_SAFE (node, &w->origin_side.touched) {
         struct pkt_target *pt = LIST_ENTRY(node, struct pkt_target, touched);
-        if (!err && pt->count)
-            err = may_send(pt) ? pkt_send_open(pt, 0, true) : pkt_ask_open(pt);
+        if (pt->count)
+            return pt;
     }
+    return NULL;
+}
+
+int issue_push(struct win *w)
+{
+    struct pkt_target *pt;
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    while (!err && (pt = find_open(w)) != NULL)
+        err = pkt_send_open(pt, 0, true);
     rma_leave(w->rma);
     return err;
 }

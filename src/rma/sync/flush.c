@@ -65,8 +65,10 @@ int rma_flush_all(struct win *w, bool local)
  * earlier store and the later load, the one order that x86 does not keep by itself. It is not left
  * out where no store is known, since stores by the application are not seen. Who waits for a word
  * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does; and what
- * it has issued and not flushed leaves, since the other process may wait for that (12.7.3), but for
- * what is kept until the target may be accessed (path/deferred.h). */
+ * it has issued and not flushed leaves, since another process may wait for that: an operation is
+ * enabled at its origin with the ensuing synchronization call at the latest, and must then complete
+ * (12.7.3). After this call it does so without this process, so what is kept until its target has
+ * granted the lock (path/deferred.h) is waited for here, as MPI_Win_lock may wait. */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;
@@ -77,6 +79,7 @@ int rma_sync(struct win *w)
     if (likely((!w->npackets && !w->nsent) || !epoch_is_passive(&w->epoch)))
         return MRMA_SUCCESS;
     const int settled = assisted_settle_all(w);
+    const int carried = deferred_end(w);
     const int pushed = issue_push(w);
-    return settled ? settled : pushed;
+    return settled ? settled : carried ? carried : pushed;
 }
