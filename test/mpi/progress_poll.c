@@ -157,6 +157,7 @@ int main(int argc, char **argv)
             } else if (mt_rank == mt_size - 1) {
                 reach(&b, i);
             }
+            MPI_Barrier(MPI_COMM_WORLD); /* rank 0 has looked before the next word comes */
         }
         mt_win_free(&b.own);
         mt_win_free(&b.far);
