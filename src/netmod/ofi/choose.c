@@ -333,11 +333,13 @@ static bool leaves_local(const struct nmofi *nm)
     return nm->info->domain_attr->mr_mode & FI_MR_LOCAL;
 }
 
-/* Who may leave the registration of buffers to the provider does: it keeps what it has registered,
- * and most do so only for users that are not ready for FI_MR_LOCAL. */
+/* A provider that copies what is small may register buffers by itself as well, which most do only
+ * for users that are not ready for FI_MR_LOCAL. Over a card it would register memory for each small
+ * put and get, and buffers of this library are registered already. */
 static void leave_registration(struct nmofi *nm)
 {
-    if (!leaves_local(nm))
+    const struct known *k = find_known(nm->info->fabric_attr->prov_name);
+    if (!leaves_local(nm) || (k && k->card))
         return;
     struct fi_info *info = ask_again(nm, true, false, false);
     if (!info)
@@ -412,14 +414,14 @@ static int none_found(const struct nmofi_opts *o)
  * FI_MR_CACHE_MONITOR: verbs, cxi and efa keep memory registered beyond an operation, and must know
  * when it is unmapped. By itself libfabric overwrites the beginnings of munmap and its kind for
  * that, and so does UCX, on which MPICH and Open MPI stand: whichever comes second blinds the
- * first, and then puts go from and to pages that are no longer the program's. With userfaultfd the
- * kernel tells; where that is not permitted nothing is kept registered. */
+ * first, and then puts go from and to pages that are no longer the program's. With the kernel's
+ * userfaultfd several threads block one another for ever. So nothing is kept. */
 static void add_variables(struct nmofi *nm)
 {
     enum { LEAST_UNIVERSE = 64, MOST_UNIVERSE = 16384 };
     char universe[48];
     const char *const variables[] = {universe, "FI_OFI_RXM_USE_SRX=1", "FI_OFI_RXM_MSG_RX_SIZE=512",
-                                     "FI_MR_CACHE_MONITOR=userfaultfd"};
+                                     "FI_MR_CACHE_MONITOR=disabled"};
     unsigned processes = nm->opts.universe;
     if (processes < LEAST_UNIVERSE)
         processes = LEAST_UNIVERSE;
