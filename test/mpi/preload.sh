@@ -8,7 +8,7 @@
 need_counters
 test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
 plain=$bin/plain_rma
-if ldd "$plain" | grep -q libmpi-rma; then
+if ldd "$plain" | grep -q 'libmpi-rma\.so'; then
     echo "FAILED: plain_rma is linked with the library: it must not be"
     exit 1
 fi
@@ -16,6 +16,8 @@ fi
 # Without the library: the host's own, and no word of ours.
 mpirun "$np" env MPIRMA_STATS=1 "$plain"
 seen '^libmpi-rma' && bad "without the library there are statistics:"
+host_fails=
+test "$rc" = 0 || ! seen 'same shared memory domain' || host_fails=yes
 
 # plain_rma uses a window over a global array: not possible on the mapped path.
 if test "$MPIRMA_PATH" = mapped; then
@@ -53,8 +55,12 @@ seen '^libmpi-rma' && bad "MPIRMA_STATS=0 and there are statistics:"
 
 # MPIRMA_DISABLE=1: every call goes to the host, which never sees our paths.
 mpirun "$np" env MPIRMA_DISABLE=1 MPIRMA_STATS=1 MPIRMA_PATH= "$MPI_RMA_RUN" "$plain"
-test "$rc" = 0 || bad "MPIRMA_DISABLE=1: exit code $rc"
-seen '^plain_rma: ok' || bad "MPIRMA_DISABLE=1: the program did not end well:"
+if test -n "$host_fails"; then
+    echo "SKIP: MPIRMA_DISABLE=1: the host makes no shared window, without the library too"
+else
+    test "$rc" = 0 || bad "MPIRMA_DISABLE=1: exit code $rc"
+    seen '^plain_rma: ok' || bad "MPIRMA_DISABLE=1: the program did not end well:"
+fi
 seen '^(mapped|cma|packet)_ops' &&
     bad "MPIRMA_DISABLE=1 and the library carried operations:"
 finish
