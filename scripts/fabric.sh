@@ -15,7 +15,7 @@
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
 
-case $1 in roce) shift ;; *) die "--fabric ${1:-without a name}: expected roce" ;; esac
+case $1 in -*) unknown_option "$1" ;; roce) shift ;; *) die "--fabric ${1:-without a name}: expected roce" ;; esac
 list=testlist-roce
 limit=${FABRIC_LIMIT:-3600}
 if test "$1" = --short; then
@@ -109,7 +109,7 @@ mkdir -p "$where" || exit 1
 get_kernel
 make_initrd
 bootstrap
-make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-rma-info $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1);
+make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-rma-info test/mpi/spool_check $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1);
     print "test/mpi/" $1 }' "$top_srcdir/test/mpi/$list" | sort -u | tr '\n' ' ')"
 for host in ${HOSTS:-$hosts}; do
     if ! build "$host" "$@"; then
