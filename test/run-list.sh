@@ -143,10 +143,11 @@ find_python() {
         python_known=yes
         python=
         no_python="no python3 with mpi4py"
-        case $MPI_HOST in mpich) vendor=MPICH ;; *) vendor='Open MPI' ;; esac
+        case $MPI_BUILD in mpich) vendor=MPICH ;; openmpi) vendor='Open MPI' ;; *) vendor='the standard ABI' ;; esac
         for candidate in "${PYTHON:-python3}" /usr/bin/python3; do
             found=$("$candidate" -c 'import mpi4py; mpi4py.rc.initialize = False
-from mpi4py import MPI; print(MPI.get_vendor()[0])' 2>/dev/null) || continue
+from mpi4py import MPI; print(MPI.get_vendor()[0], MPI.__file__, sep=":")' 2>/dev/null) || continue
+            if ldd "${found#*:}" | grep -q libmpi_abi; then found='the standard ABI'; else found=${found%%:*}; fi
             if test "$found" = "$vendor"; then
                 python=$candidate
                 break
@@ -209,7 +210,7 @@ run_one() {
     # shellcheck disable=SC2086 # words of the list, no globs (set -f)
     case $prog in
     *.sh) set -- sh "$exe" $progargs ;;
-    *.py) set -- sh "$abs_top_srcdir/test/mpiexec.sh" "$n" "$MPI_RMA_RUN" "$python" "$exe" $progargs ;;
+    *.py) set -- sh "$abs_top_srcdir/test/mpiexec.sh" "$n" "$MPI_RMA_RUN" --host="$MPI_BUILD" "$python" "$exe" $progargs ;;
     *) set -- sh "$abs_top_srcdir/test/mpiexec.sh" "$n" "$exe" $progargs ;;
     esac
     t=$((limit * slow))
