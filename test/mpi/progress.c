@@ -214,15 +214,16 @@ static void first_contact(void)
     mt_win_free(&w);
 }
 
-/* Calls MPI_Win_sync until *cell is not 0, or for some seconds. */
-static bool comes(const struct mt_win *w, volatile int64_t *cell)
+/* Calls MPI_Win_sync until *cell has the value, or for some seconds. Who looks while a put is under
+ * way may see a part of a word, where a network copies bytes. */
+static bool comes(const struct mt_win *w, const volatile int64_t *cell, int64_t value)
 {
     const double end = MPI_Wtime() + 20 * BUSY * ATTEMPTS;
 
-    while (*cell == 0 && MPI_Wtime() < end) {
+    while (*cell != value && MPI_Wtime() < end) {
         MT_OK(MPI_Win_sync(w->win));
     }
-    return *cell != 0;
+    return *cell == value;
 }
 
 /* Two processes that give each other a word, which neither flushes, and wait in a loop of
@@ -243,7 +244,7 @@ static void unflushed(enum mt_kind kind)
     last = w.size - 1;
     MT_OK(MPI_Win_lock_all(0, w.win));
     if (w.rank == 0) {
-        CHECK(comes(&w, cell), "the last rank's word did not come");
+        CHECK(comes(&w, cell, one), "the last rank's word did not come");
     }
     if (w.rank == 0 || w.rank == last) {
         const int other = last - w.rank;
@@ -252,7 +253,7 @@ static void unflushed(enum mt_kind kind)
                              MPI_REPLACE, w.win));
     }
     if (w.rank == last) {
-        CHECK(comes(&w, cell), "rank 0's word did not come");
+        CHECK(comes(&w, cell, one), "rank 0's word did not come");
     }
     MT_OK(MPI_Ibarrier(MPI_COMM_WORLD, &req)); /* rank 0's word leaves before it waits here */
     for (done = 0; !done;) {
@@ -324,7 +325,7 @@ static void kept(enum mt_kind kind, enum after after, const struct puts *puts)
         MT_OK(MPI_Win_unlock(0, w.win));
         MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, w.win));
         for (int i = 0; all && i < n; i++) {
-            all = comes(&w, &cells[i]) && cells[i] == i + 1;
+            all = comes(&w, &cells[i], i + 1);
         }
         CHECK(all, "the words did not come");
         MT_OK(MPI_Win_unlock(0, w.win));
