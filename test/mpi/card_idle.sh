@@ -61,13 +61,11 @@ test "$more_completions" -le $((more_writes + more_reads + more_atomics + few)) 
 test "$more_packets" -le "$few" || bad "$rounds rounds: the target got $more_packets packets"
 test "$more_wakeups" -le "$few" || bad "$rounds rounds: the target's agent was woken $more_wakeups times"
 
-# The same by packets is another count: what is above can fail. Open MPI's MPI_Recv serves the target itself, and on a busy
-# machine the agent finds several packets when it wakes up.
+# The same by packets is another count: what is above can fail. How often that wakes the agent says nothing, since it finds
+# several packets when it wakes up, and stays awake while more come.
 MPIRMA_RDMA_MIN_PASSIVE=8192
 export MPIRMA_RDMA_MIN_PASSIVE
 twice packets
 test "$more_atomics" = 0 || bad "by packets: $more_atomics atomic operations"
 test "$more_packets" -ge "$rounds" || bad "by packets: the target got $more_packets packets in $rounds rounds"
-test "$MPI_HOST" != mpich || test "$more_wakeups" -ge $((rounds / 4)) ||
-    bad "by packets: the target's agent was woken $more_wakeups times in $rounds rounds"
 finish
