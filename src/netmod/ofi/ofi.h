@@ -150,7 +150,7 @@ struct nmofi {
     struct ch3_channel channel; /* first */
     struct nmofi_opts opts;
     struct nmofi_stats stats;
-    struct environment environment; /* with what libfabric reads when it is first used */
+    struct environment environment; /* with what providers read while they are opened */
     struct fi_info *info;
     struct fid_fabric *fabric;
     struct fid_domain *domain;
@@ -234,7 +234,8 @@ void nm_fabric_close(struct nmofi *nm);
 /* ---- choose.c ---- */
 
 /* nm_choose asks libfabric, which is loaded, for providers, and sets nm->info and what follows from
- * it for the rest of the netmod. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged): there is none
+ * it for the rest of the netmod. What providers read of the environment is in it from then on, until
+ * the caller takes it out (nm->environment). Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged): there is none
  * that fits. */
 int nm_choose(struct nmofi *nm);
 
