@@ -234,9 +234,9 @@ void nm_fabric_close(struct nmofi *nm);
 /* ---- choose.c ---- */
 
 /* nm_choose asks libfabric, which is loaded, for providers, and sets nm->info and what follows from
- * it for the rest of the netmod. What providers read of the environment is in it from then on, until
- * the caller takes it out (nm->environment). Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged): there is none
- * that fits. */
+ * it for the rest of the netmod. What providers read of the environment is in it from then on,
+ * until the caller takes it out (nm->environment). Returns MRMA_SUCCESS, or MRMA_ERR_OTHER
+ * (logged): there is none that fits. */
 int nm_choose(struct nmofi *nm);
 
 /* nm_choose_automatic puts the same provider with automatic progress into nm->info, if it is one
