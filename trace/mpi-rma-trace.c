@@ -83,8 +83,9 @@ static const struct argp argp = {.options = options,
                                  .parser = read_option,
                                  .args_doc = "DIR|FILE.otf2",
                                  .doc = "Report where the time of one-sided communication (MPI "
-                                        "RMA) goes: a profile, the operations between ranks, and "
-                                        "wait states with what to do about them. DIR is what the "
+                                        "RMA) goes: which changes would save time, a profile, "
+                                        "the operations between ranks, and wait states with what "
+                                        "to do about them. DIR is what the "
                                         "processes of a traced job have left; an OTF2 archive, "
                                         "DIR/traces.otf2, is made of it first where there is none, "
                                         "or an older one. FILE.otf2 is any archive with RMA "
@@ -112,14 +113,13 @@ static char *archive_in(const char *dir)
     return NULL;
 }
 
-static bool write_page(const struct analysis *analysis, const struct causes *causes,
-                       const char *anchor, const char *path)
+static bool write_page(const struct findings *findings, const char *anchor, const char *path)
 {
     FILE *out = fopen(path, "w");
     bool good = out != NULL;
 
     if (out) {
-        report_html(analysis, causes, anchor, out);
+        report_html(findings, anchor, out);
         good = !ferror(out);
         good = fclose(out) == 0 && good;
     }
@@ -133,20 +133,24 @@ static int report(const struct wanted *options, const char *anchor, const char *
     struct trace trace;
     struct analysis analysis;
     struct causes causes;
+    struct whatif whatif;
+    const struct findings findings = {&analysis, &causes, &whatif};
 
     if (!trace_read(&trace, anchor, way_out))
         return 1;
     bool good = !trace.damaged;
     analyse(&analysis, &trace, options->model);
     causes_find(&causes, &analysis);
+    whatif_find(&whatif, &analysis, &causes);
     if (options->json)
-        report_json(&analysis, &causes, stdout);
+        report_json(&findings, stdout);
     else {
         printf("%s\n", anchor);
-        report_text(&analysis, &causes, stdout);
+        report_text(&findings, stdout);
     }
     if (options->html)
-        good = write_page(&analysis, &causes, anchor, options->html) && good;
+        good = write_page(&findings, anchor, options->html) && good;
+    whatif_free(&whatif);
     causes_free(&causes);
     analysis_free(&analysis);
     trace_free(&trace);

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis.h"
+#include "small.h"
 
 enum { RUN_MIN = 16, SMALL = 512 };
 
@@ -34,8 +34,9 @@ static bool same_run(const struct operation *a, const struct operation *b)
            a->win == b->win && a->op == b->op;
 }
 
-static void one_run(struct analysis *analysis, const struct operation **list, size_t n)
+static void one_run(void *data, const struct operation **list, size_t n)
 {
+    struct analysis *analysis = data;
     const struct trace *trace = analysis->trace;
     uint64_t sum = 0, longest = 0;
 
@@ -58,9 +59,8 @@ static void one_run(struct analysis *analysis, const struct operation **list, si
                                       .count = (uint32_t)n});
 }
 
-void find_small(struct analysis *analysis)
+void small_runs(const struct trace *trace, small_run *each, void *data)
 {
-    const struct trace *trace = analysis->trace;
     const struct operation **list = zalloc(trace->nops, sizeof *list);
     size_t n = 0;
 
@@ -73,7 +73,12 @@ void find_small(struct analysis *analysis)
         for (end = i + 1; end < n && same_run(list[i], list[end]);)
             end++;
         if (end - i >= RUN_MIN)
-            one_run(analysis, &list[i], end - i);
+            each(data, &list[i], end - i);
     }
     free(list);
+}
+
+void find_small(struct analysis *analysis)
+{
+    small_runs(analysis->trace, one_run, analysis);
 }

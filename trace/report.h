@@ -7,16 +7,22 @@
 
 #include <stdio.h>
 
-#include "causes.h"
+#include "whatif.h"
 
-void report_text(const struct analysis *analysis, const struct causes *causes, FILE *out);
+/* All that is reported. */
+struct findings {
+    const struct analysis *analysis;
+    const struct causes *causes;
+    const struct whatif *whatif;
+};
+
+void report_text(const struct findings *findings, FILE *out);
 
 /* One object; all times in nanoseconds. */
-void report_json(const struct analysis *analysis, const struct causes *causes, FILE *out);
+void report_json(const struct findings *findings, FILE *out);
 
 /* The page, a whole HTML document. */
-void report_html(const struct analysis *analysis, const struct causes *causes, const char *title,
-                 FILE *out);
+void report_html(const struct findings *findings, const char *title, FILE *out);
 
 /* Names for output. */
 const char *report_window(const struct trace *trace, uint32_t win);

@@ -378,9 +378,30 @@ static void write_names(const struct analysis *analysis, FILE *out)
     fputc(']', out);
 }
 
-static void write_data(const struct analysis *analysis, const struct causes *causes,
-                       const char *title, FILE *out)
+/* [what, what it assumes, ns, percent, number]. */
+static void write_whatif(const struct whatif *whatif, FILE *out)
 {
+    fputs(",\n\"why_not\": ", out);
+    json_text(out, whatif->why_not ? whatif->why_not : "");
+    fprintf(out, ", \"measured\": %" PRIu64 ", \"replayed\": %" PRIu64 ", \"noise\": %" PRIu64,
+            whatif->measured, whatif->replayed, whatif->noise);
+    fputs(",\n\"scenarios\": [", out);
+    for (size_t i = 0; i < whatif->n; i++) {
+        const struct scenario *scenario = &whatif->scenario[i];
+
+        fputs(i ? ",\n[" : "\n[", out);
+        json_text(out, scenario->what);
+        fputs(", ", out);
+        json_text(out, scenario->assumes);
+        fprintf(out, ", %" PRIu64 ", %.4f, %" PRIu64 "]", scenario->saves,
+                report_percent(scenario->saves, whatif->measured), scenario->number);
+    }
+    fputc(']', out);
+}
+
+static void write_data(const struct findings *findings, const char *title, FILE *out)
+{
+    const struct analysis *analysis = findings->analysis;
     const struct trace *trace = analysis->trace;
     uint64_t rma = 0;
 
@@ -398,7 +419,8 @@ static void write_data(const struct analysis *analysis, const struct causes *cau
     write_names(analysis, out);
     write_tables(analysis, out);
     write_sites(analysis, out);
-    write_causes(causes, out);
+    write_whatif(findings->whatif, out);
+    write_causes(findings->causes, out);
     write_calls(trace, out);
     write_doings(trace, out);
     write_ops(analysis, out);
@@ -407,13 +429,12 @@ static void write_data(const struct analysis *analysis, const struct causes *cau
     fputs("}", out);
 }
 
-void report_html(const struct analysis *analysis, const struct causes *causes, const char *title,
-                 FILE *out)
+void report_html(const struct findings *findings, const char *title, FILE *out)
 {
     static const char mark[] = "@DATA@";
     const char *at = strstr(page, mark);
 
     fwrite(page, 1, (size_t)(at - page), out);
-    write_data(analysis, causes, title, out);
+    write_data(findings, title, out);
     fputs(at + sizeof mark - 1, out);
 }

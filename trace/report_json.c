@@ -294,11 +294,53 @@ static void json_notes(const struct trace *trace, FILE *out)
     fputs("]", out);
 }
 
-void report_json(const struct analysis *analysis, const struct causes *causes, FILE *out)
+static void json_scenario(const struct trace *trace, const struct whatif *whatif, size_t i,
+                          FILE *out)
 {
+    const struct scenario *scenario = &whatif->scenario[i];
+
+    fprintf(out, "%s\n    {\"kind\": \"%s\", ", i ? "," : "", scenario->key);
+    number(out, "saves", scenario->saves);
+    fprintf(out,
+            ", \"percent\": %.4f, \"what\": ", report_percent(scenario->saves, whatif->measured));
+    json_text(out, scenario->what);
+    fputs(", \"assumes\": ", out);
+    json_text(out, scenario->assumes);
+    fputs(", ", out);
+    number(out, "number", scenario->number);
+    index_or_null(out, "rank", scenario->rank);
+    index_or_null(out, "window", scenario->win);
+    json_beside(trace, "call", "site", scenario->call, out);
+    fputs("}", out);
+}
+
+static void json_whatif(const struct trace *trace, const struct whatif *whatif, FILE *out)
+{
+    fputs("\"what_if\": {\"why_not\": ", out);
+    if (whatif->why_not)
+        json_text(out, whatif->why_not);
+    else
+        fputs("null", out);
+    fputs(", ", out);
+    number(out, "measured", whatif->measured);
+    fputs(", ", out);
+    number(out, "replayed", whatif->replayed);
+    fputs(", ", out);
+    number(out, "noise", whatif->noise);
+    fputs(", \"scenarios\": [", out);
+    for (size_t i = 0; i < whatif->n; i++)
+        json_scenario(trace, whatif, i, out);
+    fputs("]}", out);
+}
+
+void report_json(const struct findings *findings, FILE *out)
+{
+    const struct analysis *analysis = findings->analysis;
     const struct trace *trace = analysis->trace;
 
-    fprintf(out, "{\n  \"creator\": ");
+    fputs("{\n  ", out);
+    json_whatif(trace, findings->whatif, out);
+    fputs(",\n  \"creator\": ", out);
     json_text(out, trace->creator ? trace->creator : "");
     fprintf(out, ",\n  \"model\": \"%s\",\n  \"ranks\": %u,\n  ", report_model(analysis->model),
             trace->nranks);
@@ -315,7 +357,7 @@ void report_json(const struct analysis *analysis, const struct causes *causes, F
     json_named(out, "paths", path_name, analysis->by_path, PATHS);
     json_windows(analysis, out);
     json_matrix(analysis, out);
-    json_causes(analysis, causes, out);
+    json_causes(analysis, findings->causes, out);
     fputs(",\n  \"patterns\": {", out);
     for (unsigned i = 0; i < PATTERNS; i++)
         json_pattern(analysis, i, out);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum {
+    SCENARIOS_SHOWN = 8,
     MATRIX_RANKS = 12,
     PAIRS_SHOWN = 20,
     WINDOWS_SHOWN = 20,
@@ -419,10 +420,49 @@ static void why(const struct analysis *analysis, const struct causes *causes, FI
     shares(analysis, causes, out);
 }
 
-void report_text(const struct analysis *analysis, const struct causes *causes, FILE *out)
+static void one_scenario(const struct whatif *whatif, size_t i, FILE *out)
 {
+    const struct scenario *scenario = &whatif->scenario[i];
+    char *line = text("%zu. saves %s, %.1f %% of the run: %s, %" PRIu64 " time%s", i + 1,
+                      duration(scenario->saves), report_percent(scenario->saves, whatif->measured),
+                      scenario->what, scenario->number, scenario->number == 1 ? "" : "s");
+
+    wrapped(out, line, 2);
+    wrapped(out, scenario->assumes, 5);
+    fputc('\n', out);
+    free(line);
+}
+
+static void what_if(const struct whatif *whatif, FILE *out)
+{
+    heading(out, "What would save time");
+    for (size_t i = 0; i < whatif->n && i < SCENARIOS_SHOWN; i++)
+        one_scenario(whatif, i, out);
+    if (whatif->n > SCENARIOS_SHOWN)
+        fprintf(out, "  ... and %zu more (all of them in the JSON report)\n",
+                whatif->n - SCENARIOS_SHOWN);
+    if (whatif->n == 0 && !whatif->why_not)
+        fprintf(out, "  no change that was tried saves %s or more\n", duration(whatif->noise));
+    if (whatif->why_not) {
+        char *line = text("no estimate is made: %s", whatif->why_not);
+
+        wrapped(out, line, 2);
+        free(line);
+    }
+    if (whatif->replayed)
+        fprintf(out, "  up to the last call the run takes %s, and replayed as it was %s\n",
+                duration(whatif->measured), duration(whatif->replayed));
+    if (whatif->n > 0)
+        fprintf(out, "  each gain is of that change alone: they do not add up\n");
+}
+
+void report_text(const struct findings *findings, FILE *out)
+{
+    const struct analysis *analysis = findings->analysis;
+
+    what_if(findings->whatif, out);
     overview(analysis, out);
-    why(analysis, causes, out);
+    why(analysis, findings->causes, out);
     functions(analysis, out);
     sites(analysis, out);
     transfers(analysis, out);

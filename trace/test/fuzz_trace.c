@@ -117,15 +117,19 @@ static void report(const char *anchor, enum model model)
     struct trace trace;
     struct analysis analysis;
     struct causes causes;
+    struct whatif whatif;
+    const struct findings findings = {&analysis, &causes, &whatif};
     FILE *out = fopen("/dev/null", "w");
 
     FUZZ_CHECK(out != NULL);
     if (trace_read(&trace, anchor, NULL)) { /* there may be no event of RMA */
         analyse(&analysis, &trace, model);
         causes_find(&causes, &analysis);
-        report_text(&analysis, &causes, out);
-        report_json(&analysis, &causes, out);
-        report_html(&analysis, &causes, anchor, out);
+        whatif_find(&whatif, &analysis, &causes);
+        report_text(&findings, out);
+        report_json(&findings, out);
+        report_html(&findings, anchor, out);
+        whatif_free(&whatif);
         causes_free(&causes);
         analysis_free(&analysis);
         trace_free(&trace);
