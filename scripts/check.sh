@@ -66,8 +66,8 @@ count() {
     skipped=$((skipped + $3))
 }
 
-# Unit tests several at a time: they wait more than they compute. What runs under mpiexec keeps every
-# processor busy by itself.
+# Unit tests and scripts several at a time: they wait, or one process computes. What runs under mpiexec by the lists keeps every
+# processor busy by itself. Scripts that look at the source alone say the same in each build, so they run in the first.
 run_tests() {
     if test "$CHECK" = short; then
         # Without check_PROGRAMS and check_DATA, all of which would be built.
@@ -82,7 +82,11 @@ run_tests() {
     fi
     code=0
     make -k -j "$jobs" check-unit || code=1
-    test "$CHECK" = unit || make -k check-rest || code=1
+    test "$CHECK" != unit || return "$code"
+    case "$built " in " $host "*) once= ;; *) once=source_tests= ;; esac
+    # shellcheck disable=SC2086 # nothing, or a word
+    make -k -j "$jobs" check-scripts $once || code=1
+    make -k check-lists || code=1
     return "$code"
 }
 

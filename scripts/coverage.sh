@@ -30,7 +30,7 @@ if test -z "$what"; then
     find . -name '*.gcda' -exec rm -f {} +
     say "make check"
     make -k -j "$jobs" check-unit >unit.log 2>&1 </dev/null || say "some unit tests failed; see $dir/unit.log"
-    make -k check-rest >rest.log 2>&1 </dev/null || say "some tests failed; see $dir/rest.log"
+    make -k check-scripts check-lists >rest.log 2>&1 </dev/null || say "some tests failed; see $dir/rest.log"
 fi
 test -d "$dir" || die "there is no $dir; run this without --table first"
 python3 "$top_srcdir/scripts/coverage.py" "$top_srcdir" "$dir" >"$dir/coverage.md"

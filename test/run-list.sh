@@ -9,7 +9,7 @@
 # more, skipped, point for each reason, so that nothing is left out silently.
 # MTEST_VERBOSE=1 shows the output of passing programs too; MTEST_LIMIT=SECONDS is
 # the time limit of lines that name none; MTEST_MAX_NPROCS=N leaves out runs with more
-# processes. A comment after each point says what it took.
+# processes; MTEST_FULL=yes runs the lines with the word "full", too. A comment after each point says what it took.
 #
 # test/limit.sh ends a run that takes too long, with all its processes.
 
@@ -22,9 +22,9 @@ only=" $* "
 profiles="ideal verbs cxi efa opx psm3"
 all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce host $profiles"
 
-# auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), for the lines of cma, too, and
-# with MPIRMA_PATH=mapped where these leave it alone. mapped, cma, packets (rings in shared memory), net (the network for all
-# but a process itself): forced. nodes1, nodes2: as it is, but so many ranks are a node.
+# auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), with MTEST_FULL for the lines of cma, too.
+# mapped, cma, packets (rings in shared memory), net (the network for all but a process itself): forced.
+# nodes1, nodes2: as it is, but so many ranks are a node.
 # netns2, netns3: so many pretended machines (netns/netns.sh). host: without the library.
 # roce: pretended nodes of one process over InfiniBand verbs, in a machine that has a card (scripts/fabric.sh).
 # fabric: pretended nodes of one process over the test provider (test/fabric), once for each profile that a line lists among
@@ -95,6 +95,7 @@ export MT_SLOW="$slow"
 
 points=0
 failed=0
+left_out=0
 
 . "$abs_top_srcdir/test/limit.sh"
 
@@ -229,6 +230,14 @@ listed() {
     return 1
 }
 
+# Does the line list a profile of the test provider?
+any_profile() {
+    for profile in $profiles; do
+        ! listed "$paths" "$profile" || return 0
+    done
+    return 1
+}
+
 bad_line() {
     not_ok "testlist line $lineno" "$1"
 }
@@ -259,7 +268,17 @@ do_line() {
         *) bad_line "path '$p', expected one of: $all_paths" ;;
         esac
     done
-    test "$path" = fabric || listed "$paths" "$path" || { test "$path" = xpmem && listed "$paths" cma; } || return
+    full=
+    if test "$path" = xpmem && ! listed "$paths" xpmem; then
+        # Without XPMEM a line does what it does on path cma.
+        listed "$paths" cma || return
+        case " $* " in *" MPIRMA_XPMEM=no "*) return ;; esac
+        full=yes
+    elif test "$path" = fabric; then
+        any_profile || return
+    else
+        listed "$paths" "$path" || return
+    fi
     case $only in "  " | *" $prog "*) ;; *) return ;; esac
     vars=
     limit=${MTEST_LIMIT:-120}
@@ -269,13 +288,18 @@ do_line() {
             shift
             break
             ;;
+        full) full=yes ;;
         timeout=*) limit=${1#timeout=} ;;
         *=*) vars="$vars${vars:+ }$1" ;;
-        *) bad_line "'$1', expected VAR=value, timeout=SECONDS or -- arguments" ;;
+        *) bad_line "'$1', expected VAR=value, timeout=SECONDS, full or -- arguments" ;;
         esac
         shift
     done
     progargs=$*
+    if test "$full" = yes && test -z "$MTEST_FULL" && test "$only" = "  "; then
+        left_out=$((left_out + 1))
+        return
+    fi
     if test "$path" != fabric; then
         run_counts
         return
@@ -297,6 +321,7 @@ while read -r line <&3 || test -n "$line"; do
     test $# = 0 || do_line "$@"
 done 3<"$testlist"
 
+test "$left_out" = 0 || echo "# $left_out lines of the full list are left out; MTEST_FULL=yes runs them"
 if test "$points" = 0; then
     echo "1..0 # SKIP no line of testlist has the path $path"
 else
