@@ -6,6 +6,9 @@
 # In the tree: whose it is and whether its making came to an end.
 marker=.libmpi-rma-tree
 
+# Also there: the certificates that this machine trusts, for pip.
+certificates=/etc/ssl/machine.crt
+
 # The archive that this machine's own release comes from in $mirror, its components in $components.
 find_mirror() {
     own=$(. /etc/os-release && echo "$VERSION_CODENAME")
@@ -27,9 +30,11 @@ use_settings() {
 
 copy_settings() {
     apt-config dump | grep -E '^Acquire::(https?::|Retries|Check-)' >"$tree/etc/apt/apt.conf.d/90machine"
-    for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt $ca; do
+    for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt $ca; do
         test ! -f "$file" || (mkdir -p "$tree$(dirname "$file")" && cp -L "$file" "$tree$file") || exit 1
     done
+    # Under a second name: Debian's package ca-certificates writes its own file when it is installed.
+    test ! -f /etc/ssl/certs/ca-certificates.crt || cp -L /etc/ssl/certs/ca-certificates.crt "$tree$certificates" || exit 1
     # The tree is lost with the machine anyway, and no daemon is to start.
     echo force-unsafe-io >"$tree/etc/dpkg/dpkg.cfg.d/unsafe-io"
     printf '#!/bin/sh\nexit 101\n' >"$tree/usr/sbin/policy-rc.d"
@@ -86,6 +91,7 @@ in_tree() {
     shift
     (
         unset TMPDIR
+        test ! -f "$root$certificates" || export PIP_CERT="$certificates" SSL_CERT_FILE="$certificates"
         HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 \
             exec chroot "$root" "$@"
     )
