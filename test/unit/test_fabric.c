@@ -344,6 +344,40 @@ static void places_are_not_known(void **state)
         takes_card(i, node, wanted[i]);
 }
 
+/* A provider whose addresses are too long is not taken where it is one of several, and is an error
+ * where the user names it. */
+static void addresses_too_long(void **state)
+{
+    static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = -1};
+    static struct ch3 ch3;
+    struct nmofi *nm;
+    struct nmofi_opts opts = {.uid = 1, .log = &quiet, .find = find};
+    (void)state;
+    ch3_init(&ch3, &quiet, NULL, NULL);
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
+    assert_string_not_equal(nm->info->fabric_attr->prov_name, provider);
+    ch3_add_channel(&ch3, nmofi_channel(nm));
+    nmofi_close(nm);
+    opts.provider = provider;
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_ERR_OTHER);
+}
+
+/* As long as others can be told. */
+static void longest_address(void **state)
+{
+    static const struct log quiet = {.level = LOG_LEVEL_ERROR, .fd = 2};
+    static struct ch3 ch3;
+    const struct nmofi_opts opts = {.uid = 1, .log = &quiet, .find = find};
+    struct nmofi *nm;
+    ch3_init(&ch3, &quiet, NULL, NULL);
+    assert_int_equal(nmofi_open(&opts, &nm), MRMA_SUCCESS);
+    assert_string_equal(nm->info->fabric_attr->prov_name, provider);
+    assert_int_equal(nm->name.len, NMOFI_NAME_BYTES);
+    ch3_add_channel(&ch3, nmofi_channel(nm));
+    nmofi_close(nm);
+    exchange(state);
+}
+
 /* The provider reads how many processes there may be, and what was set for that is gone again; what
  * the user has set stays. */
 static void opens_in_a_job_of(unsigned processes)
@@ -450,6 +484,9 @@ static const struct test_case cases[] = {
     {"cxi: processes_take_near_cards", "cxi", "cards=4,pci=16", processes_take_near_cards},
     {"cxi: places_are_not_known", "cxi", "cards=4", places_are_not_known},
     {"cxi: names of unequal length", "cxi", "uneven=8", exchange},
+    {"cxi: addresses_too_long", "cxi", "name_len=113", addresses_too_long},
+    {"opx: addresses_too_long", "opx", "name_len=1024", addresses_too_long},
+    {"verbs: longest_address", "verbs", "name_len=112", longest_address},
     {"opx: all sends may be late", "opx", "late_sends=5", exchange},
     {"verbs: universe", "verbs", "universe=1000", says_how_many_there_may_be},
     {"verbs: universe of a small job", "verbs", "universe=64", small_job},

@@ -13,12 +13,20 @@
 #include "base/err.h"
 #include "netmod/ofi/ofi.h"
 
+size_t nm_addr_bytes(const struct nmofi *nm)
+{
+    unsigned char bytes[NMOFI_NAME_BYTES];
+    size_t len = sizeof bytes;
+    const int ret = fi_getname(&nm->ep->fid, bytes, &len);
+    return ret && len <= sizeof bytes ? 0 : len;
+}
+
 int nm_addr_name(struct nmofi *nm)
 {
     struct nmofi_name *name = &nm->name;
     size_t len = sizeof name->bytes;
     int ret = fi_getname(&nm->ep->fid, name->bytes, &len);
-    if (ret || len > sizeof name->bytes)
+    if (ret)
         return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: no address of the endpoint: %s",
                         fi_strerror(-ret));
     name->format = nm->info->addr_format;

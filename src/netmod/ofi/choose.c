@@ -85,6 +85,13 @@ static enum rank rank_of(const struct fi_info *info)
     return k->rank == RANK_TCP && strchr(name, ';') ? RANK_TCP_RXM : k->rank;
 }
 
+/* Its bit in nm->refused; 0: it is not in that table. */
+static uint32_t bit_of(const struct fi_info *info)
+{
+    const struct known *k = find_known(info->fabric_attr->prov_name);
+    return k ? UINT32_C(1) << (k - known) : 0;
+}
+
 static bool is_unordered(const struct fi_info *info)
 {
     return !(info->tx_attr->msg_order & info->rx_attr->msg_order & FI_ORDER_SAS);
@@ -175,6 +182,8 @@ static const char *fault_of(const struct nmofi *nm, const struct fi_info *info)
         return fault;
     if (rank_of(info) == RANK_UNKNOWN && !o->provider)
         return "only by name (MPIRMA_OFI_PROVIDER)";
+    if (nm->refused & bit_of(info))
+        return "it was tried, and cannot be used";
     if (o->interface && !nm_addr_on(info, o->interface))
         return "another interface";
     if (!o->interface && nm_addr_link_local(info))
@@ -397,40 +406,17 @@ static int none_found(const struct nmofi_opts *o)
         o->interface ? o->interface : "", o->interface ? " (MPIRMA_OFI_INTERFACE)" : "", hint);
 }
 
-/* What providers read of the environment while they are opened, some of it only when libfabric is
- * first used in this process.
- *
- * FI_UNIVERSE_SIZE: ofi_rxm has one completion queue, with room for all sends that the connections
- * of so many processes may have under way (128 each), and fails to enable an endpoint where that is
- * more than the card's queues may have: 32767 entries on software RoCE, some four million on cards.
- * So it is told the size of the job and not more, but enough for the children that a small job may
- * spawn, and not so much that a large one fails.
- *
- * FI_OFI_RXM_USE_SRX: one queue of receive buffers for all peers takes less memory than one each,
- * and without it ofi_rxm uses a connection that it has freed, where a message comes while its
- * endpoint is closed. FI_OFI_RXM_MSG_RX_SIZE: 512 buffers of 16 KiB are in it; ofi_rxm would take
- * 4096, 64 MiB in each process.
- *
- * FI_MR_CACHE_MONITOR: verbs, cxi and efa keep memory registered beyond an operation, and must know
- * when it is unmapped. By itself libfabric overwrites the beginnings of munmap and its kind for
- * that, and so does UCX, on which MPICH and Open MPI stand: whichever comes second blinds the
- * first, and then puts go from and to pages that are no longer the program's. With the kernel's
- * userfaultfd several threads block one another for ever. So nothing is kept. */
-static void add_variables(struct nmofi *nm)
+bool nm_refuse(struct nmofi *nm, const char *why)
 {
-    enum { LEAST_UNIVERSE = 64, MOST_UNIVERSE = 16384 };
-    char universe[48];
-    const char *const variables[] = {universe, "FI_OFI_RXM_USE_SRX=1", "FI_OFI_RXM_MSG_RX_SIZE=512",
-                                     "FI_MR_CACHE_MONITOR=disabled"};
-    unsigned processes = nm->opts.universe;
-    if (processes < LEAST_UNIVERSE)
-        processes = LEAST_UNIVERSE;
-    else if (processes > MOST_UNIVERSE)
-        processes = MOST_UNIVERSE;
-    snprintf(universe, sizeof universe, "FI_UNIVERSE_SIZE=%u", processes);
-    if (!environment_add(&nm->environment, variables, sizeof variables / sizeof variables[0]))
-        log_msg(nm->opts.log, LOG_LEVEL_WARN,
-                "libfabric: no memory for the variables that its providers read");
+    const uint32_t bit = bit_of(nm->info);
+    if (nm->opts.provider || !bit)
+        return false;
+    log_msg(nm->opts.log, LOG_LEVEL_INFO, "libfabric: another provider than %s is looked for: %s",
+            provider_of(nm->info), why);
+    nm->refused |= bit;
+    fi_freeinfo(nm->info);
+    nm->info = NULL;
+    return true;
 }
 
 static void look_for_provider(struct nmofi *nm)
@@ -473,7 +459,7 @@ static void note_properties(struct nmofi *nm)
 int nm_choose(struct nmofi *nm)
 {
     const struct nmofi_opts *o = &nm->opts;
-    add_variables(nm);
+    nm_add_variables(nm);
     look_for_provider(nm);
     if (nm->info)
         leave_registration(nm);

@@ -12,6 +12,7 @@
  * and closes; choose.c, which says what.
  */
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -146,7 +147,16 @@ static int open_waitable(struct nmofi *nm)
     return open_objects(nm);
 }
 
-static int open_all(struct nmofi *nm)
+/* Are the endpoint's addresses longer than what others can be told? Says so in why (len bytes). */
+static bool is_too_long(const struct nmofi *nm, char *why, size_t len)
+{
+    const size_t bytes = nm_addr_bytes(nm);
+    snprintf(why, len, "an address of it has %zu bytes, and others can be told %d", bytes,
+             NMOFI_NAME_BYTES);
+    return bytes > NMOFI_NAME_BYTES;
+}
+
+static int open_chosen(struct nmofi *nm)
 {
     const int err = nm_choose(nm);
     if (err)
@@ -160,6 +170,21 @@ static int open_all(struct nmofi *nm)
                         nm->info->fabric_attr->prov_name, nm->info->domain_attr->name,
                         fi_strerror(-ret));
     return MRMA_SUCCESS;
+}
+
+/* A provider of another length of addresses serves as well, unless the user wants this one. */
+static int open_all(struct nmofi *nm)
+{
+    char why[96];
+    int err;
+    while (!(err = open_chosen(nm)) && is_too_long(nm, why, sizeof why)) {
+        nm_fabric_end(nm);
+        close_objects(nm);
+        if (!nm_refuse(nm, why))
+            return log_fail(nm->opts.log, MRMA_ERR_OTHER, "libfabric: %s cannot be used: %s",
+                            nm->info->fabric_attr->prov_name, why);
+    }
+    return err;
 }
 
 /* The variables of nm_choose stay until the endpoints are there: ofi_rxm asks for its receive

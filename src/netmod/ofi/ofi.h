@@ -152,6 +152,7 @@ struct nmofi {
     struct nmofi_stats stats;
     struct environment environment; /* with what providers read while they are opened */
     struct fi_info *info;
+    uint32_t refused; /* providers that cannot be used, a bit for each row of choose.c's table */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
@@ -239,11 +240,26 @@ void nm_fabric_close(struct nmofi *nm);
  * (logged): there is none that fits. */
 int nm_choose(struct nmofi *nm);
 
+/* nm_refuse gives back nm->info, whose objects are closed, and has nm_choose leave out that
+ * provider from now on, for the reason why, which is the caller's. False: the user has named it, so
+ * that nothing else may take its place, and nothing is changed. */
+bool nm_refuse(struct nmofi *nm, const char *why);
+
 /* nm_choose_automatic puts the same provider with automatic progress into nm->info, if it is one
  * that is not known by name and offers that. Returns whether it has. */
 bool nm_choose_automatic(struct nmofi *nm);
 
+/* ---- variables.c ---- */
+
+/* nm_add_variables puts the variables that providers need into the environment (nm->environment),
+ * where the user has not set them. Those that are there already are left. */
+void nm_add_variables(struct nmofi *nm);
+
 /* ---- addr.c ---- */
+
+/* nm_addr_bytes returns how long the endpoint's address is, which may be longer than the
+ * NMOFI_NAME_BYTES that others can be told; 0: the provider does not say. */
+size_t nm_addr_bytes(const struct nmofi *nm);
 
 /* nm_addr_name asks the endpoint for its address, for nm->name. Returns MRMA_SUCCESS, or
  * MRMA_ERR_OTHER (logged). */
