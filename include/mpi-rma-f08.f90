@@ -1,25 +1,36 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! mpi-rma-f08.f90 - module mpi_rma_f08: notified access of libmpi-rma for programs that use mpi_f08.
+! mpi-rma-f08.f90 - module mpi_rma_f08: notified access and regions of libmpi-rma for programs that use mpi_f08.
 !
-! What the procedures do is said in mpi-rma.h and doc/notified.md; their arguments are those of the C
+! What the procedures do is said in mpi-rma.h, doc/notified.md and doc/traces.md; their arguments are those of the C
 ! functions in the form of mpi_f08, with ierror optional at the end. A module file belongs to one
 ! compiler and one mpi_f08, so this file is compiled together with the program that uses it:
 !
 !     mpifort mpi-rma-f08.f90 program.f90 -lmpi-rma
 !
 ! Buffers are passed by address, so that a part of an array must be contiguous; MPI_BOTTOM is not
-! taken. C programs may call MPIRMA_Notify_reset without a place for the count; here there always is one.
+! taken. Blanks at the end of a region's name do not count. C programs may call MPIRMA_Notify_reset without a place for the count; here there always is one.
 
 module mpi_rma_f08
     use mpi_f08, only: MPI_Win, MPI_Datatype, MPI_Op, MPI_Request, MPI_ADDRESS_KIND, MPI_COUNT_KIND
-    use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t
+    use, intrinsic :: iso_c_binding, only: c_char, c_int, c_int64_t, c_intptr_t, c_null_char
     implicit none
     private
     integer, parameter, public :: MPIRMA_MAX_NOTIFICATIONS = 64
     public :: MPIRMA_Put_notify, MPIRMA_Get_notify, MPIRMA_Accumulate_notify
     public :: MPIRMA_Notify_read, MPIRMA_Notify_wait, MPIRMA_Notify_reset, MPIRMA_Notify_init
+    integer, parameter, public :: MPIRMA_MAX_REGION_NAME = 128
+    public :: MPIRMA_Region_begin, MPIRMA_Region_end
 
     interface
+        function c_region_begin(name) bind(C, name='MPIRMA_Region_begin') result(code)
+            import :: c_char, c_int
+            character(kind=c_char), dimension(*), intent(in) :: name
+            integer(c_int) :: code
+        end function
+        function c_region_end() bind(C, name='MPIRMA_Region_end') result(code)
+            import :: c_int
+            integer(c_int) :: code
+        end function
         function c_put_notify(origin_addr, count, datatype, target, disp, target_count, target_datatype, &
                 number, win) bind(C, name='MPIRMA_Put_notify_f') result(code)
             import :: c_int, c_intptr_t
@@ -176,5 +187,22 @@ contains
         code = c_notify_init(win%MPI_VAL, source, number, count, request%MPI_VAL)
         if (present(ierror)) ierror = code
     end subroutine MPIRMA_Notify_init
+
+    subroutine MPIRMA_Region_begin(name, ierror)
+        character(len=*), intent(in) :: name
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_region_begin(trim(name)//c_null_char)
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Region_begin
+
+    subroutine MPIRMA_Region_end(ierror)
+        integer, optional, intent(out) :: ierror
+        integer :: code
+
+        code = c_region_end()
+        if (present(ierror)) ierror = code
+    end subroutine MPIRMA_Region_end
 
 end module mpi_rma_f08

@@ -2,7 +2,8 @@
 /*
  * mpi-rma-notify-fallback.h - notified access (mpi-rma.h, doc/notified.md) by MPI's own calls, for
  * programs that must also run without libmpi-rma. It is slow, and right: an operation is flushed,
- * and then raises counters in a second window.
+ * and then raises counters in a second window. And MPIRMA_Region_begin and MPIRMA_Region_end, which
+ * do nothing without the library, and what the library does where the program is started under it.
  *
  * Include it in place of mpi-rma.h. It has MPIRMA_Put_notify, MPIRMA_Get_notify,
  * MPIRMA_Accumulate_notify, MPIRMA_Notify_read, MPIRMA_Notify_wait and MPIRMA_Notify_reset, as
@@ -44,6 +45,28 @@ static inline int MPIRMA_Fallback_end(MPI_Win win)
 #include <stdlib.h>
 
 #define MPIRMA_MAX_NOTIFICATIONS 64
+#define MPIRMA_MAX_REGION_NAME 128
+
+/* PMPIRMA_Region_begin is that of the library; null where it is not there. */
+extern int PMPIRMA_Region_begin(const char *name) __attribute__((weak));
+
+/* PMPIRMA_Region_end is that of the library; null where it is not there. */
+extern int PMPIRMA_Region_end(void) __attribute__((weak));
+
+/* MPIRMA_Region_begin is that of mpi-rma.h. */
+static inline int MPIRMA_Region_begin(const char *name)
+{
+    if (PMPIRMA_Region_begin)
+        return PMPIRMA_Region_begin(name);
+    return name && *name ? MPI_SUCCESS : MPI_ERR_ARG;
+}
+
+/* MPIRMA_Region_end is that of mpi-rma.h; without the library it does not tell whether there is a
+ * region to end. */
+static inline int MPIRMA_Region_end(void)
+{
+    return PMPIRMA_Region_end ? PMPIRMA_Region_end() : MPI_SUCCESS;
+}
 
 /* What belongs to a window: an attribute of it. Row 0 of the counters is that of all sources, row
  * 1 + r that of rank r. */

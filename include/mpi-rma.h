@@ -2,12 +2,13 @@
 /*
  * mpi-rma.h - what libmpi-rma has beyond MPI.
  *
- * Programs need none of this: an unchanged MPI program that is linked with, or
- * started under, libmpi-rma uses it for all of its one-sided communication. The
- * first two functions tell which version that is and how a window's data travels: they are local,
- * return MPI_SUCCESS or an MPI error class, and call no error handler. The others are notified
- * access, of which doc/notified.md says more. All may be called between MPI_Init and MPI_Finalize
- * by any thread that may call MPI. Each also exists under its PMPIRMA_ name.
+ * Programs need none of this: an unchanged MPI program that is linked with, or started under,
+ * libmpi-rma uses it for all of its one-sided communication. The first two functions tell which
+ * version that is and how a window's data travels: they are local, return MPI_SUCCESS or an MPI
+ * error class, and call no error handler. Two others name a part of the program for a trace
+ * (doc/traces.md), and the rest is notified access, of which doc/notified.md says more. All may be
+ * called between MPI_Init and MPI_Finalize by any thread that may call MPI. Each also exists under
+ * its PMPIRMA_ name.
  */
 #ifndef MPI_RMA_H
 #define MPI_RMA_H
@@ -44,6 +45,27 @@ int MPIRMA_Get_version(int *major, int *minor, int *patch);
  * null or too short, it is not written then.
  */
 int MPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
+
+/*
+ * Regions: parts of the program that have a name, which a trace and its report then have as well.
+ * They cost a few instructions where no trace is taken, and may be begun and ended at any time, but
+ * not during MPI_Finalize, by any thread, whether it may call MPI or not; each thread has its own.
+ * MPI_Pcontrol(0) stops the recording of the process, MPI_Pcontrol(1) resumes it; all other levels
+ * do nothing here.
+ */
+#define MPIRMA_MAX_REGION_NAME 128
+
+/* MPIRMA_Region_begin begins a region inside those that this thread has begun and not yet ended.
+ * The same name is the same region wherever it is begun; name is copied, and cut after
+ * MPIRMA_MAX_REGION_NAME - 1 bytes. Returns MPI_SUCCESS; MPI_ERR_ARG: name is null or empty, and
+ * nothing has begun. More than 64 regions one in another, and more than 65536 names in a process,
+ * are not recorded, which is said once. */
+int MPIRMA_Region_begin(const char *name);
+
+/* MPIRMA_Region_end ends the region that this thread has begun last. Returns MPI_SUCCESS;
+ * MPI_ERR_OTHER: there is none. A region that was begun outside of a call of MPI and is ended in a
+ * function that this call calls ends with the call; one that is begun there ends there, too. */
+int MPIRMA_Region_end(void);
 
 /*
  * Notified access: a put, get or accumulate that tells its target when it is done there.
@@ -125,6 +147,12 @@ int PMPIRMA_Get_version(int *major, int *minor, int *patch);
 
 /* PMPIRMA_Win_path is MPIRMA_Win_path by the name that profiling tools call. */
 int PMPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
+
+/* PMPIRMA_Region_begin is MPIRMA_Region_begin by the name that profiling tools call. */
+int PMPIRMA_Region_begin(const char *name);
+
+/* PMPIRMA_Region_end is MPIRMA_Region_end by the name that profiling tools call. */
+int PMPIRMA_Region_end(void);
 
 /* PMPIRMA_Put_notify is MPIRMA_Put_notify by the name that profiling tools call. */
 int PMPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,

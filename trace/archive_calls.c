@@ -217,7 +217,10 @@ void frames_close(struct process *process, struct thread *thread, size_t depth, 
             track_leave_call(track, time, frame->call);
         } else {
             track_u32(track, ATTR_UNRECORDED, 1);
-            track_leave_own(track, time, frame->own);
+            if (frame->own == OWN_REGIONS)
+                track_leave_region(track, time, frame->region);
+            else
+                track_leave_own(track, time, frame->own);
         }
         track->depth--;
     }
@@ -238,6 +241,7 @@ void call_leave(struct process *process, struct thread *thread, const struct tra
         track_u32(track, ATTR_ERROR, r->arg);
     track_leave_call(track, r->time, r->what);
     track->depth--;
+    regions_close(track, r->time);
 }
 
 /* The ranks of MPI_COMM_WORLD that the TRACE_RANKS records behind a start or post name. The time

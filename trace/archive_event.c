@@ -31,6 +31,11 @@ OTF2_RegionRef region_of_own(unsigned own)
     return TRACE_CALL_LAST - 1 + own;
 }
 
+OTF2_RegionRef region_of_program(const struct archive *archive, uint32_t region)
+{
+    return region_of_call(archive->job->ncalls) + region;
+}
+
 void track_open(struct track *track, struct archive *archive, struct location location)
 {
     *track = (struct track){.archive = archive};
@@ -116,4 +121,14 @@ void track_enter_own(struct track *track, uint64_t time, enum own_region own)
 void track_leave_own(struct track *track, uint64_t time, enum own_region own)
 {
     leave(track, time, region_of_own(own));
+}
+
+void track_enter_region(struct track *track, uint64_t time, uint32_t region)
+{
+    enter(track, time, region_of_program(track->archive, region));
+}
+
+void track_leave_region(struct track *track, uint64_t time, uint32_t region)
+{
+    leave(track, time, region_of_program(track->archive, region));
 }

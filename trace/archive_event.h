@@ -14,12 +14,15 @@ enum { WINDOW_NONE = UINT32_MAX };
 /* A region that is open: a call of the program or one of our own. */
 struct frame {
     uint16_t call;   /* enum trace_call; 0: own */
-    uint16_t own;    /* enum own_region */
+    uint16_t own;    /* enum own_region; OWN_REGIONS: a region of the program */
     bool collective; /* RmaCollectiveBegin was written */
     bool flag;       /* of MPI_Win_test */
     uint32_t window; /* number at the process, 0: not known */
     int32_t peer;
     uint32_t asserts;
+    uint32_t region; /* of the program: index of job->regions, */
+    uint32_t nested; /* how many of these its thread has open with it, */
+    bool over;       /* and it ends where the call does that stands above it */
 };
 
 struct track {
@@ -49,11 +52,16 @@ void track_leave_call(struct track *track, uint64_t time, unsigned call);
 void track_enter_own(struct track *track, uint64_t time, enum own_region own);
 void track_leave_own(struct track *track, uint64_t time, enum own_region own);
 
+/* Enter and Leave of regions of the program, by their index in the job. */
+void track_enter_region(struct track *track, uint64_t time, uint32_t region);
+void track_leave_region(struct track *track, uint64_t time, uint32_t region);
+
 /* Numbers of definitions. */
 OTF2_StringRef string_of_path(unsigned path);
 OTF2_StringRef string_of_op(unsigned op);
 OTF2_RegionRef region_of_call(unsigned call);
 OTF2_RegionRef region_of_own(unsigned own);
+OTF2_RegionRef region_of_program(const struct archive *archive, uint32_t region);
 OTF2_StringRef string_of_caller(uint32_t site);
 enum { STRINGS_FIXED = PATHS + TRACE_COMPARE_AND_SWAP + 1 };
 

@@ -254,6 +254,15 @@ static void one_record(struct process *process, struct thread *thread, const str
     case TRACE_TEST:
         call_detail(process, thread, r);
         break;
+    case TRACE_REGION_BEGIN:
+        region_begin(process, thread, r);
+        break;
+    case TRACE_REGION_END:
+        region_end(process, thread, r);
+        break;
+    case TRACE_RECORDING:
+        recording(process, r);
+        break;
     case TRACE_LOCK:
     case TRACE_LOCKED:
     case TRACE_UNLOCK:

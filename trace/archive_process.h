@@ -97,6 +97,14 @@ void lock_release_all(struct track *track, struct win *win, uint64_t time);
 /* Archive_waits.c: the packets that wait at this process, as locations of their own. */
 void archive_waits(struct process *process, uint32_t rank, const struct machine *machine);
 
+/* Archive_regions.c: what the program says of itself. */
+void region_begin(struct process *process, struct thread *thread, const struct trace_record *r);
+void region_end(struct process *process, struct thread *thread, const struct trace_record *r);
+/* Closes the innermost regions that have ended in the call which has just been left. */
+void regions_close(struct track *track, uint64_t time);
+/* The recording is stopped or resumed, for all threads. */
+void recording(struct process *process, const struct trace_record *r);
+
 /* Archive_calls.c: the records that belong to calls of the program. */
 void call_enter(struct process *process, struct thread *thread, const struct trace_record *r);
 void call_leave(struct process *process, struct thread *thread, const struct trace_record *r);

@@ -37,6 +37,17 @@ static bool is_end(unsigned kind)
     return kind == TRACE_UNPARK || kind == TRACE_LOCK_GRANT || kind == TRACE_CREDIT;
 }
 
+/* The recording is stopped: nobody sees the end of what waits. */
+static bool is_stop(const struct trace_record *r)
+{
+    return r->kind == TRACE_RECORDING && !r->arg;
+}
+
+static bool concerns_waits(const struct trace_record *r)
+{
+    return is_begin(r->kind) || is_end(r->kind) || is_stop(r);
+}
+
 static enum own_region kind_of(unsigned kind)
 {
     switch (kind) {
@@ -78,6 +89,16 @@ static void add(struct waits *waits, const struct trace_record *r, uint32_t wind
         waits->oldest++;
 }
 
+static void stop(struct waits *waits, uint64_t time)
+{
+    for (; waits->oldest < waits->n; waits->oldest++) {
+        struct wait *wait = &waits->wait[waits->oldest];
+
+        wait->unrecorded = wait->unrecorded || !wait->end;
+        wait->end = wait->end ? wait->end : time;
+    }
+}
+
 /* The waits of all threads. */
 static void collect(struct process *process, struct waits *waits)
 {
@@ -90,8 +111,7 @@ static void collect(struct process *process, struct waits *waits)
         for (size_t i = 0; i < process->nthreads; i++) {
             const struct spool_file *file = process->thread[i].file;
 
-            while (next[i] < file->n && !is_begin(file->record[next[i]].kind) &&
-                   !is_end(file->record[next[i]].kind))
+            while (next[i] < file->n && !concerns_waits(&file->record[next[i]]))
                 next[i]++;
             if (next[i] < file->n && (!first || file->record[next[i]].time < first->time)) {
                 first = &file->record[next[i]];
@@ -101,6 +121,10 @@ static void collect(struct process *process, struct waits *waits)
         if (!first)
             break;
         next[from]++;
+        if (is_stop(first)) {
+            stop(waits, first->time);
+            continue;
+        }
         const bool credit = kind_of(first->kind) == OWN_WAIT_CREDIT;
         uint32_t window =
             credit ? WINDOW_NONE : process_served_window(process, first->win, first->time);

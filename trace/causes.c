@@ -288,7 +288,7 @@ static void share_out(struct causes *causes)
     causes->rank = zalloc(line->trace->nranks, sizeof *causes->rank);
     for (uint32_t r = 0; r < line->trace->nranks; r++) {
         for (size_t i = line->first[r]; i < line->first[r + 1]; i++)
-            if (line->activity[i].call == NONE)
+            if (line->kind[line->activity[i].kind].does == DOES_COMPUTE)
                 causes->rank[r].computes += line->activity[i].end - line->activity[i].begin;
         for (size_t i = line->first_wait[r]; i < line->first_wait[r + 1]; i++)
             causes->rank[r].waits += line->wait[i].end - line->wait[i].begin;
@@ -315,6 +315,7 @@ void causes_find(struct causes *causes, const struct analysis *analysis)
         sum_up(&blame, rank, at);
     sort(causes->cause, causes->n, sizeof *causes->cause, by_cost);
     share_out(causes);
+    causes->region = regions_share(analysis, causes);
     meetings_free(&blame.meetings);
     free(at);
     free(blame.charge);
@@ -328,5 +329,6 @@ void causes_free(struct causes *causes)
     timeline_free(&causes->line);
     free(causes->cause);
     free(causes->rank);
+    free(causes->region);
     *causes = (struct causes){0};
 }

@@ -27,19 +27,31 @@ struct share_of_rank {
     double costs; /* others' waiting that is charged to it */
 };
 
+/* What happens in a region of the program, ns. All but time is of the innermost region alone. */
+struct share_of_region {
+    uint64_t visits, time, longest; /* a region inside itself counts as one visit */
+    uint64_t computes;              /* first threads of all ranks */
+    uint64_t calls, waits;
+    double costs; /* others' waiting that is charged to what is done in it */
+};
+
 struct causes {
     struct timeline line;
     struct cause *cause; /* by falling cost */
     size_t n, cap;
     struct share_of_rank *rank;
-    uint64_t waiting; /* ns, of all ranks together */
-    double unknown;   /* of it, what is charged to nobody */
+    struct share_of_region *region; /* of trace->region, and one more for what is in none */
+    uint64_t waiting;               /* ns, of all ranks together */
+    double unknown;                 /* of it, what is charged to nobody */
 };
 
 /* causes_find charges the waiting that an analysis has found. The analysis and its trace must
  * outlive the causes, which causes_free frees. */
 void causes_find(struct causes *causes, const struct analysis *analysis);
 void causes_free(struct causes *causes);
+
+/* regions.c: what happens in each region, and in none. The caller frees it. */
+struct share_of_region *regions_share(const struct analysis *analysis, const struct causes *causes);
 
 /* cause_cost returns the whole cost of a cause, ns. */
 static inline double cause_cost(const struct cause *cause)

@@ -195,8 +195,8 @@ void change_late(struct trying *trying)
         const uint32_t kind = causes->cause[i].kind;
 
         /* Before the first call there is the start of the job. */
-        if (!line->kind[kind].computes || line->kind[kind].after == NONE || tried[kind] ||
-            is_short(line, &causes->cause[i]))
+        if (line->kind[kind].does != DOES_COMPUTE || line->kind[kind].after == NONE ||
+            tried[kind] || is_short(line, &causes->cause[i]))
             continue;
         tried[kind] = true;
         if (cause_cost(&causes->cause[i]) * 2 >= cost_of_kind(causes, kind))

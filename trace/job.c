@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct job_window *job_window(const struct job *job, uint64_t number)
 {
@@ -125,6 +126,48 @@ static void name_windows(struct job *job)
     }
 }
 
+static uint64_t region_key(uint32_t rank, uint64_t number)
+{
+    return (uint64_t)rank << 32 | number;
+}
+
+uint32_t job_region(const struct job *job, uint32_t rank, uint64_t number)
+{
+    uint64_t index = table_number(&job->regions.by_number, region_key(rank, number));
+
+    return index != TABLE_NONE ? (uint32_t)index : REGION_UNKNOWN;
+}
+
+/* The name becomes the job's. */
+static uint64_t region_of_name(struct job_regions *regions, char *name)
+{
+    uint64_t key = UINT64_C(0xcbf29ce484222325), index;
+
+    for (const char *c = name; *c; c++)
+        key = (key ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    for (;; key++) {
+        index = table_number(&regions->by_hash, key);
+        if (index == TABLE_NONE)
+            break;
+        if (strcmp(regions->name[index], name) == 0) {
+            free(name);
+            return index;
+        }
+    }
+    regions->name = grow(regions->name, regions->n, &regions->cap, sizeof *regions->name);
+    regions->name[regions->n] = name;
+    table_put_number(&regions->by_hash, key, regions->n);
+    return regions->n++;
+}
+
+static void add_region(struct job *job, const struct spool_file *file, size_t at)
+{
+    const uint64_t index = region_of_name(&job->regions, spool_text(file, at + 1));
+
+    table_put_number(&job->regions.by_number, region_key(file->head->rank, file->record[at].id),
+                     index);
+}
+
 static void read_file(struct job *job, const struct spool_file *file)
 {
     const struct spool_head *head = file->head;
@@ -148,12 +191,16 @@ static void read_file(struct job *job, const struct spool_file *file)
     for (size_t i = 0; i < file->n; i++) {
         const struct trace_record *r = &file->record[i];
 
+        if (r->kind == TRACE_NAME || r->kind == TRACE_ENTER || r->kind == TRACE_LEAVE)
+            job->ncalls = r->what >= job->ncalls ? r->what + 1u : job->ncalls;
         if (r->kind == TRACE_WIN_CREATE)
             add_window(job, file, r);
         else if (r->kind == TRACE_CLOCK)
             add_clock(machine, r);
         else if (r->kind == TRACE_WIN_NAME)
             add_name(job, file, i);
+        else if (r->kind == TRACE_REGION_NAME)
+            add_region(job, file, i);
     }
 }
 
@@ -161,7 +208,7 @@ void job_read(struct job *job, const struct spool *spool)
 {
     uint32_t missing = 0;
 
-    *job = (struct job){.spool = spool, .nproc = spool->nproc};
+    *job = (struct job){.spool = spool, .nproc = spool->nproc, .ncalls = TRACE_CALL_LAST};
     job->have = zalloc(job->nproc, sizeof *job->have);
     for (size_t i = 0; i < spool->n; i++)
         read_file(job, &spool->file[i]);
@@ -191,6 +238,11 @@ void job_free(struct job *job)
     }
     for (size_t i = 0; i < job->nmachines; i++)
         free(job->machine[i].point);
+    for (size_t i = 0; i < job->regions.n; i++)
+        free(job->regions.name[i]);
+    free(job->regions.name);
+    table_end(&job->regions.by_hash, NULL);
+    table_end(&job->regions.by_number, NULL);
     free(job->window);
     free(job->name);
     free(job->machine);

@@ -37,14 +37,24 @@ struct job_name {
     size_t at;
 };
 
+/* Regions of the program: one for each name, whatever the process. */
+struct job_regions {
+    char **name;
+    size_t n, cap;
+    struct table by_hash;   /* index, by the first free number from the name's hash on */
+    struct table by_number; /* index, by rank and the number at that process */
+};
+
 struct job {
     const struct spool *spool;
     struct job_window *window; /* by the order in which they are found */
     size_t nwindows, windows_cap;
     struct job_name *name; /* in the order of files, then of time */
     size_t nnames, names_cap;
-    struct table by_number;  /* of a window: its index */
-    struct table by_pid;     /* of a process on a machine: its rank */
+    struct job_regions regions;
+    unsigned ncalls;        /* all functions have less than this number, at least TRACE_CALL_LAST */
+    struct table by_number; /* of a window: its index */
+    struct table by_pid;    /* of a process on a machine: its rank */
     struct machine *machine; /* that of the lowest rank first */
     size_t nmachines, machines_cap;
     uint32_t nproc;
@@ -58,6 +68,11 @@ void job_free(struct job *job);
 
 /* The window of that number; NULL: no process has created it, as far as the files tell. */
 struct job_window *job_window(const struct job *job, uint64_t number);
+
+/* The region that has a number at a process, as an index of job->regions; REGION_UNKNOWN: its name
+ * is not there. */
+enum { REGION_UNKNOWN = UINT32_MAX };
+uint32_t job_region(const struct job *job, uint32_t rank, uint64_t number);
 
 struct machine *job_machine(const struct job *job, uint64_t id);
 

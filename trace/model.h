@@ -48,10 +48,19 @@ struct call {
     uint32_t win;
     uint32_t group;    /* of start, post, complete, wait */
     uint32_t site;     /* of trace->site */
+    uint32_t visit;    /* the innermost region in which it was made, of trace->visit; NONE: none */
     uint32_t sequence; /* of its kind (creation, fence, free) on this window at this rank */
 };
 
-/* What the library did besides: enum own_region. */
+/* One time that a thread was in a region of the program, which has a name. */
+struct visit {
+    uint64_t begin, end;
+    uint32_t place, rank;
+    uint32_t region; /* of trace->region */
+    uint32_t within; /* the visit around it; NONE: none */
+};
+
+/* What the library did besides: enum own_region, or OWN_STOPPED: nothing of that was recorded. */
 struct doing {
     uint64_t begin, end;
     uint32_t place, rank;
@@ -101,6 +110,10 @@ struct trace {
     size_t nwindows, windows_cap;
     struct site *site;
     size_t nsites, sites_cap;
+    char **region; /* names */
+    size_t nregions, regions_cap;
+    struct visit *visit;
+    size_t nvisits, visits_cap;
     struct ranks *group;
     size_t ngroups, groups_cap;
     uint32_t nranks;

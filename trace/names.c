@@ -35,7 +35,7 @@ const struct attr_name attr_name[ATTRS] = {
     [ATTR_CALLER] = {"calling function", "function in which the call stands", OTF2_TYPE_STRING},
 };
 
-const struct region_name own_region_name[OWN_REGIONS] = {
+const struct region_name own_region_name[OWN_KINDS] = {
     [OWN_SERVE] = {"serve packets", "a target handles the packets of an origin"},
     [OWN_ASLEEP] = {"asleep", "the thread sleeps until it is woken"},
     [OWN_WAIT_POST] = {"wait for post", "an access waits for its target's post or fence"},
@@ -45,6 +45,7 @@ const struct region_name own_region_name[OWN_REGIONS] = {
     [OWN_WRITE_TRACE] = {"write trace", "time that the recording itself took"},
     [OWN_PARKED] = {"packet waits for its epoch", "a packet that came before its epoch began"},
     [OWN_LOCK_QUEUE] = {"lock request waits", "a request by packet waits for the lock"},
+    [OWN_STOPPED] = {"not recorded", "MPI_Pcontrol has stopped the recording"},
 };
 
 const char *const call_name[TRACE_CALL_LAST] = {"",

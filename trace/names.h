@@ -45,7 +45,9 @@ enum own_region {
     OWN_WRITE_TRACE,
     OWN_PARKED,
     OWN_LOCK_QUEUE,
-    OWN_REGIONS
+    OWN_REGIONS,
+    OWN_STOPPED = OWN_REGIONS, /* no region of the archive, but the time between two events */
+    OWN_KINDS
 };
 
 struct attr_name {
@@ -58,7 +60,7 @@ struct region_name {
 };
 
 extern const struct attr_name attr_name[ATTRS];
-extern const struct region_name own_region_name[OWN_REGIONS];
+extern const struct region_name own_region_name[OWN_KINDS];
 extern const char *const call_name[TRACE_CALL_LAST]; /* MPI_Win_create, ...; 0 is empty */
 enum { PATHS = TRACE_NETWORK + 1 };
 extern const char *const path_name[PATHS];                    /* by enum trace_path; 0: unknown */

@@ -151,6 +151,10 @@ void trace_free(struct trace *trace)
         free(trace->site[i].file);
         free(trace->site[i].function);
     }
+    for (size_t i = 0; i < trace->nregions; i++)
+        free(trace->region[i]);
+    free(trace->region);
+    free(trace->visit);
     free(trace->site);
     free(trace->place);
     free(trace->window);

@@ -60,6 +60,16 @@ static unsigned call_of(const char *name)
     return 0;
 }
 
+static void add_region(struct defs *defs, OTF2_RegionRef self, const char *name)
+{
+    struct trace *trace = defs->trace;
+
+    trace->region =
+        grow(trace->region, trace->nregions, &trace->regions_cap, sizeof *trace->region);
+    trace->region[trace->nregions] = text("%s", name);
+    table_put_number(&defs->region, self, PROGRAM_BASE + trace->nregions++);
+}
+
 static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringRef name,
                                    OTF2_StringRef canonical, OTF2_StringRef description,
                                    OTF2_RegionRole role, OTF2_Paradigm paradigm,
@@ -71,6 +81,10 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
     unsigned call = call_of(label);
 
     (void)canonical, (void)description, (void)flags, (void)file, (void)first_line, (void)last_line;
+    if (paradigm == OTF2_PARADIGM_USER) { /* whatever its name is */
+        add_region(defs, self, label);
+        return OTF2_CALLBACK_SUCCESS;
+    }
     if (call && !(defs->trace->ours && role == OTF2_REGION_ROLE_WRAPPER)) /* of any request */
         table_put_number(&defs->region, self, call);
     if (role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MPI)

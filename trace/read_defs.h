@@ -11,7 +11,8 @@
 struct defs {
     struct trace *trace;
     struct table string; /* char * */
-    struct table region; /* enum trace_call, or OWN_BASE + enum own_region */
+    struct table region; /* enum trace_call, OWN_BASE + enum own_region, or PROGRAM_BASE + index of
+                            trace->region */
     struct table place;  /* index, by location */
     struct table group;  /* index of trace->group */
     struct table comm;   /* group's number */
@@ -27,7 +28,7 @@ struct defs {
     size_t nof_rank;
     uint64_t nevents, first, resolution; /* ticks a second */
 };
-enum { OWN_BASE = 1000 };
+enum { OWN_BASE = 1000, PROGRAM_BASE = 2000 };
 
 bool defs_read(struct defs *defs, OTF2_Reader *reader);
 void defs_free(struct defs *defs);

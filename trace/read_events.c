@@ -135,6 +135,7 @@ static uint32_t new_call(struct reading *reading, uint32_t place, uint64_t time,
                                                .win = reading_window(reading, list),
                                                .group = NONE,
                                                .site = reading_site(reading, list),
+                                               .visit = reading->at[place].visit,
                                                .sequence = NONE};
     return (uint32_t)trace->ncalls++;
 }
@@ -182,6 +183,8 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
         open->region = NONE;
     if (open->region == NONE)
         open->index = NONE;
+    else if (open->region >= PROGRAM_BASE)
+        open->index = reading_visit(reading, place, now, open->region - PROGRAM_BASE);
     else if (open->region >= OWN_BASE)
         open->index = new_doing(reading, place, now, open->region - OWN_BASE, list);
     else
@@ -208,6 +211,10 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
 
     if (open->region == NONE)
         return OTF2_CALLBACK_SUCCESS;
+    if (open->region >= PROGRAM_BASE) {
+        reading_visit_end(reading, place, now, open->index);
+        return OTF2_CALLBACK_SUCCESS;
+    }
     if (open->region >= OWN_BASE) {
         struct doing *doing = &reading->trace->doing[open->index];
         uint32_t count = reading_u32(reading, list, ATTR_OPERATIONS);
@@ -288,6 +295,7 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
     OTF2_GlobalEvtReaderCallbacks_SetLeaveCallback(on, on_leave);
     OTF2_GlobalEvtReaderCallbacks_SetRmaCollectiveEndCallback(on, on_collective);
     OTF2_GlobalEvtReaderCallbacks_SetRmaGroupSyncCallback(on, on_group_sync);
+    reading_regions_callbacks(on);
     reading_rma_callbacks(on);
     return on;
 }
@@ -298,6 +306,7 @@ static void finish(struct reading *reading)
     struct trace *trace = reading->trace;
 
     trace->length = reading->last;
+    reading_regions_finish(reading);
     for (size_t i = 0; i < trace->ncalls; i++)
         if (trace->call[i].leave == 0) {
             trace->call[i].leave = trace->length;
@@ -329,6 +338,8 @@ bool events_read(struct defs *defs, OTF2_Reader *reader, uint64_t *nread)
     uint64_t n = 1;
 
     reading.at = zalloc(defs->trace->nplaces, sizeof *reading.at);
+    for (size_t i = 0; i < defs->trace->nplaces; i++)
+        reading.at[i].visit = reading.at[i].stopped = NONE;
     reading.locks = zalloc(defs->trace->nranks, sizeof *reading.locks);
     reading.open_ops = zalloc(defs->trace->nranks, sizeof *reading.open_ops);
     if (events && on)

@@ -21,7 +21,9 @@ struct open {
 struct at_place {
     struct open open[DEPTH_MAX];
     unsigned depth;
-    unsigned calls; /* of RMA that are open */
+    unsigned calls;   /* of RMA that are open */
+    uint32_t visit;   /* the innermost region of the program that is open; NONE: none */
+    uint32_t stopped; /* of trace->doing, where nothing is recorded; NONE: something is */
 };
 
 /* What is counted for a rank and a window. */
@@ -62,6 +64,14 @@ struct counts *reading_counts(struct reading *reading, uint32_t rank, uint32_t w
 /* The innermost call of RMA that is open at a place; NULL: none. */
 struct call *reading_call(struct reading *reading, uint32_t place);
 void reading_set_window(struct reading *reading, uint32_t place, uint32_t win);
+
+/* read_regions.c: where a visit of a region begins, the index of that; where it ends; and where the
+ * recording is stopped and resumed. */
+uint32_t reading_visit(struct reading *reading, uint32_t place, uint64_t time, uint32_t region);
+void reading_visit_end(struct reading *reading, uint32_t place, uint64_t time, uint32_t visit);
+void reading_regions_callbacks(OTF2_GlobalEvtReaderCallbacks *on);
+/* What is open at the end of the events ends there. */
+void reading_regions_finish(struct reading *reading);
 
 /* read_rma.c */
 void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on);

@@ -20,6 +20,7 @@ enum {
     DOINGS_MAX = 60000,
     OPS_MAX = 60000,
     INSTANCES_MAX = 40000,
+    VISITS_MAX = 40000,
     CAUSES_MAX = 200,
     SITES_MAX = 500,
     BINS = 1500
@@ -133,6 +134,50 @@ static void write_doings(const struct trace *trace, FILE *out)
                                     doing->kind, doing->peer == NONE ? -1 : (int64_t)doing->peer};
     }
     write_boxes(out, "doings", &boxes, DOINGS_MAX);
+}
+
+/* How many regions a visit lies in, in one byte: more are drawn as one. */
+static uint32_t nested(const struct trace *trace, const struct visit *visit)
+{
+    uint32_t n = 0;
+
+    while (visit->within != NONE && n < UINT8_MAX) {
+        visit = &trace->visit[visit->within];
+        n++;
+    }
+    return n;
+}
+
+static void write_visits(const struct trace *trace, FILE *out)
+{
+    struct boxes boxes = {zalloc(trace->nvisits, sizeof *boxes.box), trace->nvisits};
+
+    for (size_t i = 0; i < trace->nvisits; i++) {
+        const struct visit *visit = &trace->visit[i];
+
+        boxes.box[i] = (struct box){visit->begin, u64_minus(visit->end, visit->begin), visit->place,
+                                    nested(trace, visit), visit->region};
+    }
+    write_boxes(out, "visits", &boxes, VISITS_MAX);
+}
+
+/* [name, visits, time, longest, computes, calls, waits, costs]; what is in no region has no name
+ * and comes last. */
+static void write_regions(const struct trace *trace, const struct causes *causes, FILE *out)
+{
+    fputs(",\n\"regions\": [", out);
+    for (size_t i = 0; trace->nvisits && i <= trace->nregions; i++) {
+        const struct share_of_region *region = &causes->region[i];
+
+        fputs(i ? ",\n[" : "\n[", out);
+        json_text(out, i < trace->nregions ? trace->region[i] : "");
+        fprintf(out,
+                ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64
+                ", %.0f]",
+                region->visits, region->time, region->longest, region->computes, region->calls,
+                region->waits, region->costs);
+    }
+    fputc(']', out);
 }
 
 /* Operations are thinned evenly: every so-manieth, or short ones would never be seen. */
@@ -370,7 +415,7 @@ static void write_names(const struct analysis *analysis, FILE *out)
     for (unsigned i = 0; i < TRACE_CALL_LAST; i++)
         fprintf(out, "%s\"%s\"", i ? ", " : "", call_name[i]);
     fputs("],\n\"own_names\": [", out);
-    for (unsigned i = 0; i < OWN_REGIONS; i++)
+    for (unsigned i = 0; i < OWN_KINDS; i++)
         fprintf(out, "%s\"%s\"", i ? ", " : "", own_region_name[i].name);
     fputs("],\n\"patterns\": [", out);
     for (unsigned i = 0; i < PATTERNS; i++)
@@ -421,8 +466,10 @@ static void write_data(const struct findings *findings, const char *title, FILE 
     write_sites(analysis, out);
     write_whatif(findings->whatif, out);
     write_causes(findings->causes, out);
+    write_regions(trace, findings->causes, out);
     write_calls(trace, out);
     write_doings(trace, out);
+    write_visits(trace, out);
     write_ops(analysis, out);
     write_instances(analysis, out);
     write_bins(trace, out);

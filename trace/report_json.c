@@ -253,6 +253,12 @@ static void json_cause(const struct causes *causes, size_t i, FILE *out)
                 out);
     json_beside(causes->line.trace, "before", "before_site", causes->line.kind[cause->kind].before,
                 out);
+    const uint32_t region = causes->line.kind[cause->kind].region;
+    fputs(", \"region\": ", out);
+    if (region == NONE)
+        fputs("null", out);
+    else
+        json_text(out, causes->line.trace->region[region]);
     fprintf(out, ", \"cost\": %.0f, \"direct\": %.0f, \"passed_on\": %.0f, ", cause_cost(cause),
             cause->direct, cause->passed_on);
     number(out, "number", cause->number);
@@ -278,6 +284,36 @@ static void json_causes(const struct analysis *analysis, const struct causes *ca
         fputs(", ", out);
         number(out, "waits", causes->rank[r].waits);
         fprintf(out, ", \"costs\": %.0f}", causes->rank[r].costs);
+    }
+    fputs("]", out);
+}
+
+static void json_regions(const struct analysis *analysis, const struct causes *causes, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+
+    fputs(",\n  \"regions\": [", out);
+    for (size_t i = 0; trace->nvisits && i <= trace->nregions; i++) {
+        const struct share_of_region *region = &causes->region[i];
+
+        fputs(i ? ",\n    {\"name\": " : "\n    {\"name\": ", out);
+        if (i < trace->nregions)
+            json_text(out, trace->region[i]);
+        else
+            fputs("null", out);
+        fputs(", ", out);
+        number(out, "visits", region->visits);
+        fputs(", ", out);
+        number(out, "time", region->time);
+        fputs(", ", out);
+        number(out, "longest", region->longest);
+        fputs(", ", out);
+        number(out, "computes", region->computes);
+        fputs(", ", out);
+        number(out, "calls", region->calls);
+        fputs(", ", out);
+        number(out, "waits", region->waits);
+        fprintf(out, ", \"costs\": %.0f}", region->costs);
     }
     fputs("]", out);
 }
@@ -358,6 +394,7 @@ void report_json(const struct findings *findings, FILE *out)
     json_windows(analysis, out);
     json_matrix(analysis, out);
     json_causes(analysis, findings->causes, out);
+    json_regions(analysis, findings->causes, out);
     fputs(",\n  \"patterns\": {", out);
     for (unsigned i = 0; i < PATTERNS; i++)
         json_pattern(analysis, i, out);

@@ -16,6 +16,7 @@ enum {
     CAUSES_SHOWN = 8,
     RANKS_SHOWN = 16,
     SITES_SHOWN = 20,
+    REGIONS_SHOWN = 20,
     WAIT_SITES_SHOWN = 5,
     WIDTH = 96
 };
@@ -420,6 +421,47 @@ static void why(const struct analysis *analysis, const struct causes *causes, FI
     shares(analysis, causes, out);
 }
 
+static void region_line(FILE *out, const char *name, const struct share_of_region *region,
+                        const char *visits, const char *time)
+{
+    fprintf(out, "  %8s %12s %12s %12s %12s %12s  %s\n", visits, time, duration(region->computes),
+            duration(region->calls), duration(region->waits), duration((uint64_t)region->costs),
+            name);
+}
+
+static void regions(const struct analysis *analysis, const struct causes *causes, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    uint64_t *time = zalloc(trace->nregions, sizeof *time);
+
+    if (trace->nvisits == 0) {
+        free(time);
+        return;
+    }
+    for (size_t i = 0; i < trace->nregions; i++)
+        time[i] = causes->region[i].time;
+    size_t *order = report_order(time, trace->nregions);
+    heading(out, "Regions of the program");
+    wrapped(out, "time: from begin to end; all else: what is in the region and in none inside it",
+            2);
+    fprintf(out, "  %8s %12s %12s %12s %12s %12s  %s\n", "visits", "time", "computes", "in calls",
+            "waits", "costs others", "region");
+    for (size_t i = 0; i < trace->nregions && i < REGIONS_SHOWN; i++) {
+        const struct share_of_region *region = &causes->region[order[i]];
+        char *visits = text("%" PRIu64, region->visits);
+
+        if (region->visits)
+            region_line(out, trace->region[order[i]], region, visits, duration(region->time));
+        free(visits);
+    }
+    region_line(out, "(outside of all)", &causes->region[trace->nregions], "", "");
+    if (trace->nregions > REGIONS_SHOWN)
+        fprintf(out, "  ... and %zu more (all of them in the JSON report)\n",
+                trace->nregions - REGIONS_SHOWN);
+    free(order);
+    free(time);
+}
+
 static void one_scenario(const struct whatif *whatif, size_t i, FILE *out)
 {
     const struct scenario *scenario = &whatif->scenario[i];
@@ -463,6 +505,7 @@ void report_text(const struct findings *findings, FILE *out)
     what_if(findings->whatif, out);
     overview(analysis, out);
     why(analysis, findings->causes, out);
+    regions(analysis, findings->causes, out);
     functions(analysis, out);
     sites(analysis, out);
     transfers(analysis, out);

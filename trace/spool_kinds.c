@@ -22,6 +22,10 @@ enum spool_window spool_window_of(unsigned kind)
     case TRACE_NAME:
     case TRACE_OBJECT:
     case TRACE_TEXT:
+    case TRACE_REGION_NAME:
+    case TRACE_REGION_BEGIN:
+    case TRACE_REGION_END:
+    case TRACE_RECORDING:
         return SPOOL_NO_WINDOW;
     case TRACE_WIN_CREATE:
     case TRACE_SERVE:
@@ -71,6 +75,14 @@ bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
     case TRACE_START:
     case TRACE_POST:
         return r->id <= nproc;
+    case TRACE_REGION_NAME:
+        return r->id < TRACE_REGION_NAMES;
+    case TRACE_REGION_BEGIN:
+        return r->id < TRACE_REGION_NAMES && r->arg > 0 && r->arg <= TRACE_REGIONS_DEEP;
+    case TRACE_REGION_END:
+        return r->arg > 0 && r->arg <= TRACE_REGIONS_DEEP;
+    case TRACE_RECORDING:
+        return r->arg <= 1;
     default:
         return true;
     }

@@ -10,16 +10,42 @@
 
 /* ---- activities ---- */
 
+/* From some time on the first thread of a rank is in this region of the program. */
+struct change {
+    uint64_t time;
+    uint32_t region; /* NONE: in none */
+    bool unknown;    /* nothing is recorded */
+};
+
+struct changes {
+    struct change *change; /* by time */
+    size_t n, cap;
+};
+
 struct build {
     struct timeline *line;
-    size_t n, cap;       /* activities */
-    struct table places; /* number of a call's function, window and site, */
-    struct table kinds;  /* and of a kind, by those of the calls before and behind it */
+    size_t n, cap;           /* activities */
+    struct table places;     /* number of a call's function, window and site, */
+    struct table pairs;      /* of two such numbers, */
+    struct table kinds;      /* and of a kind, by what it does, such a pair, and its region */
+    struct changes *of_rank; /* changes of region */
 };
 
 /* The key of a call: its window, its site, its function. */
 enum { CALL_BITS = 8, PART_BITS = 28, PART_MAX = (1 << PART_BITS) - 1 };
 _Static_assert(TRACE_CALL_LAST <= 1 << CALL_BITS, "functions fit into their part of a key");
+
+/* The number of a key, the next free one where it is new. */
+static uint64_t number_of(struct table *table, uint64_t key)
+{
+    uint64_t number = table_number(table, key);
+
+    if (number == TABLE_NONE) {
+        number = table->n;
+        table_put_number(table, key, number);
+    }
+    return number;
+}
 
 /* Numbers from 1 on for calls that are the same wherever they come: 0 is the begin of the run. */
 static uint64_t place_of(struct build *build, uint32_t call)
@@ -29,27 +55,22 @@ static uint64_t place_of(struct build *build, uint32_t call)
     const struct call *at = &build->line->trace->call[call];
     const uint64_t key = (uint64_t)(at->win & PART_MAX) << (PART_BITS + CALL_BITS) |
                          (uint64_t)(at->site & PART_MAX) << CALL_BITS | at->call;
-    uint64_t number = table_number(&build->places, key);
 
-    if (number == TABLE_NONE) {
-        number = build->places.n + 1;
-        table_put_number(&build->places, key, number);
-    }
-    return number;
+    return 1 + number_of(&build->places, key);
 }
 
 static uint32_t kind_of(struct build *build, struct kind kind)
 {
     struct timeline *line = build->line;
-    const uint64_t behind = kind.computes ? place_of(build, kind.before) : UINT32_MAX;
-    const uint64_t key = place_of(build, kind.after) << 32 | behind;
-    uint64_t number = table_number(&build->kinds, key);
+    const uint64_t pair =
+        number_of(&build->pairs, place_of(build, kind.after) << 32 | place_of(build, kind.before));
+    const uint64_t region = kind.region == NONE ? 0 : (uint64_t)kind.region + 1;
+    const uint64_t number =
+        number_of(&build->kinds, pair << 32 | region << 2 | (uint64_t)kind.does);
 
-    if (number == TABLE_NONE) {
-        number = line->nkinds;
+    if (number == line->nkinds) {
         line->kind = grow(line->kind, line->nkinds, &line->kinds_cap, sizeof kind);
         line->kind[line->nkinds++] = kind;
-        table_put_number(&build->kinds, key, number);
     }
     return (uint32_t)number;
 }
@@ -64,36 +85,150 @@ static void add_activity(struct build *build, struct activity activity)
     line->activity[build->n++] = activity;
 }
 
+/* What is between two calls, from begin to end, by the changes from *at on. */
+static void add_between(struct build *build, const struct changes *changes, size_t *at,
+                        uint64_t begin, uint64_t end, struct kind kind)
+{
+    while (begin < end) {
+        while (*at < changes->n && changes->change[*at].time <= begin)
+            ++*at;
+        const struct change *now = *at ? &changes->change[*at - 1] : NULL;
+        const uint64_t next = *at < changes->n ? u64_min(end, changes->change[*at].time) : end;
+
+        kind.region = now ? now->region : NONE;
+        kind.does = now && now->unknown ? DOES_UNKNOWN : DOES_COMPUTE;
+        add_activity(build, (struct activity){begin, next, NONE, kind_of(build, kind)});
+        begin = next;
+    }
+}
+
 /* One rank's: its calls come in order of their begin. */
-static void add_rank(struct build *build, const uint32_t *call, size_t n)
+static void add_rank(struct build *build, uint32_t rank, const uint32_t *call, size_t n)
 {
     const struct trace *trace = build->line->trace;
     uint64_t done = 0;
     uint32_t last = NONE;
+    size_t change = 0;
 
     for (size_t i = 0; i < n; i++) {
         const struct call *at = &trace->call[call[i]];
+        const uint32_t region = at->visit == NONE ? NONE : trace->visit[at->visit].region;
 
-        if (at->enter > done)
-            add_activity(build,
-                         (struct activity){done, at->enter, NONE,
-                                           kind_of(build, (struct kind){true, last, call[i]})});
+        add_between(build, &build->of_rank[rank], &change, done, at->enter,
+                    (struct kind){.after = last, .before = call[i]});
         if (at->leave > done)
-            add_activity(build,
-                         (struct activity){u64_max(done, at->enter), at->leave, call[i],
-                                           kind_of(build, (struct kind){false, call[i], call[i]})});
+            add_activity(build, (struct activity){u64_max(done, at->enter), at->leave, call[i],
+                                                  kind_of(build, (struct kind){DOES_CALL, call[i],
+                                                                               call[i], region})});
         done = u64_max(done, at->leave);
         last = call[i];
     }
 }
 
+/* ---- changes of region ---- */
+
+static void add_change(struct changes *changes, struct change change)
+{
+    changes->change = grow(changes->change, changes->n, &changes->cap, sizeof *changes->change);
+    changes->change[changes->n++] = change;
+}
+
+/* The regions of a rank that end up to a time, from the innermost that is open; the innermost that
+ * stays open is returned. */
+static uint32_t end_visits(struct changes *changes, const struct trace *trace, uint32_t open,
+                           uint64_t time)
+{
+    while (open != NONE && trace->visit[open].end <= time) {
+        const struct visit *visit = &trace->visit[open];
+
+        open = visit->within;
+        add_change(
+            changes,
+            (struct change){visit->end, open == NONE ? NONE : trace->visit[open].region, false});
+    }
+    return open;
+}
+
+/* The changes of a rank with those that a stop of the recording brings, as far as they are there.
+ * */
+struct cut {
+    struct changes changes;
+    size_t at;       /* of the rank's changes: the first that is not there */
+    uint32_t region; /* of the last that is */
+};
+
+/* What changes up to a time, or until nothing does any more; seen: it is recorded. */
+static void cut_until(struct cut *cut, const struct changes *changes, uint64_t time, bool seen)
+{
+    for (; cut->at < changes->n && changes->change[cut->at].time <= time; cut->at++) {
+        cut->region = changes->change[cut->at].region;
+        if (seen)
+            add_change(&cut->changes, changes->change[cut->at]);
+    }
+}
+
+static void cut_stops(struct build *build, const uint32_t *home)
+{
+    const struct trace *trace = build->line->trace;
+    struct cut *cuts = zalloc(trace->nranks, sizeof *cuts);
+
+    for (uint32_t r = 0; r < trace->nranks; r++)
+        cuts[r].region = NONE;
+    for (size_t i = 0; i < trace->ndoings; i++) {
+        const struct doing *stop = &trace->doing[i];
+        struct cut *cut = &cuts[stop->rank];
+
+        if (stop->kind != OWN_STOPPED || stop->place != home[stop->rank])
+            continue;
+        cut_until(cut, &build->of_rank[stop->rank], stop->begin, true);
+        add_change(&cut->changes, (struct change){stop->begin, NONE, true});
+        cut_until(cut, &build->of_rank[stop->rank], stop->end, false);
+        add_change(&cut->changes, (struct change){stop->end, cut->region, false});
+    }
+    for (uint32_t r = 0; r < trace->nranks; r++) {
+        cut_until(&cuts[r], &build->of_rank[r], UINT64_MAX, true);
+        free(build->of_rank[r].change);
+        build->of_rank[r] = cuts[r].changes;
+    }
+    free(cuts);
+}
+
+static void find_changes(struct build *build)
+{
+    const struct trace *trace = build->line->trace;
+    uint32_t *home = zalloc(trace->nranks, sizeof *home);
+    uint32_t *open = zalloc(trace->nranks, sizeof *open);
+
+    for (uint32_t r = 0; r < trace->nranks; r++)
+        home[r] = open[r] = NONE;
+    for (size_t i = trace->nplaces; i-- > 0;)
+        if (trace->place[i].rank != NONE && !trace->place[i].is_agent && !trace->place[i].is_queue)
+            home[trace->place[i].rank] = (uint32_t)i;
+    for (size_t i = 0; i < trace->nvisits; i++) {
+        const struct visit *visit = &trace->visit[i];
+        const uint32_t r = visit->rank;
+
+        if (r == NONE || visit->place != home[r])
+            continue;
+        (void)end_visits(&build->of_rank[r], trace, open[r], visit->begin);
+        add_change(&build->of_rank[r], (struct change){visit->begin, visit->region, false});
+        open[r] = (uint32_t)i;
+    }
+    for (uint32_t r = 0; r < trace->nranks; r++)
+        (void)end_visits(&build->of_rank[r], trace, open[r], UINT64_MAX);
+    cut_stops(build, home);
+    free(home);
+    free(open);
+}
+
 static void find_activities(struct timeline *line)
 {
     const struct trace *trace = line->trace;
-    struct build build = {.line = line};
+    struct build build = {.line = line, .of_rank = zalloc(trace->nranks, sizeof *build.of_rank)};
     size_t *next = zalloc(trace->nranks + 1, sizeof *next);
     uint32_t *call = zalloc(trace->ncalls, sizeof *call);
 
+    find_changes(&build);
     for (size_t i = 0; i < trace->ncalls; i++)
         if (trace->call[i].outermost)
             next[trace->call[i].rank + 1]++;
@@ -107,10 +242,14 @@ static void find_activities(struct timeline *line)
             call[next[trace->call[i].rank]++] = (uint32_t)i;
     for (uint32_t r = 0; r < trace->nranks; r++) {
         line->first[r] = build.n;
-        add_rank(&build, &call[first[r]], first[r + 1] - first[r]);
+        add_rank(&build, r, &call[first[r]], first[r + 1] - first[r]);
     }
     line->first[trace->nranks] = build.n;
+    for (uint32_t r = 0; r < trace->nranks; r++)
+        free(build.of_rank[r].change);
+    free(build.of_rank);
     table_end(&build.places, NULL);
+    table_end(&build.pairs, NULL);
     table_end(&build.kinds, NULL);
     free(first);
     free(call);
@@ -233,12 +372,16 @@ char *timeline_kind_text(const struct timeline *line, uint32_t kind)
     const struct kind *at = &line->kind[kind];
     char *before = at->before == NONE ? NULL : text_of_call(line, at->before);
     char *after = at->after == NONE ? NULL : text_of_call(line, at->after);
-    char *all = !at->computes ? text("in %s", after)
-                : after       ? text("computing between %s and %s", after, before)
-                              : text("computing before its first call, %s", before);
+    char *in =
+        at->region == NONE ? text("%s", "") : text(" in \"%s\"", line->trace->region[at->region]);
+    const char *does = at->does == DOES_COMPUTE ? "computing" : "not recorded";
+    char *all = at->does == DOES_CALL ? text("in %s%s", after, in)
+                : after               ? text("%s%s between %s and %s", does, in, after, before)
+                                      : text("%s%s before its first call, %s", does, in, before);
 
     free(before);
     free(after);
+    free(in);
     return all;
 }
 

@@ -4,7 +4,8 @@
  * computes as far as the trace tells, and of calls which part it waits for another rank.
  *
  * A rank with several threads computes where none of them is in a call. Activities of a rank follow
- * one another from the begin of the run to its last call; waits lie in them and do not overlap.
+ * one another from the begin of the run to its last call; waits lie in them and do not overlap. In
+ * which region of the program a rank computes, its first thread tells.
  */
 #ifndef MRMA_TRACE_TIMELINE_H
 #define MRMA_TRACE_TIMELINE_H
@@ -13,16 +14,20 @@
 
 struct activity {
     uint64_t begin, end;
-    uint32_t call; /* of trace->call; NONE: it computes */
+    uint32_t call; /* of trace->call; NONE: it is in none */
     uint32_t kind;
 };
 
-/* What can be compared between ranks: computation between the same two calls, or the same call. */
+enum does { DOES_COMPUTE, DOES_CALL, DOES_UNKNOWN }; /* the last: it was not recorded */
+
+/* What can be compared between ranks: computation between the same two calls in the same region of
+ * the program, or the same call in the same region. */
 struct kind {
-    bool computes;
+    enum does does;
     /* Of trace->call, one call for all that are the same: the one before a computation, NONE: it is
      * the first thing in the run, and the one behind it; or the call itself, as both. */
     uint32_t after, before;
+    uint32_t region; /* the innermost of the program, of trace->region; NONE: it is in none */
 };
 
 struct waiting {
@@ -61,8 +66,9 @@ size_t timeline_at(const struct timeline *line, uint32_t rank, uint64_t time);
  * last of them. */
 size_t timeline_waits_before(const struct timeline *line, uint32_t rank, uint64_t time);
 
-/* "computing between MPI_Win_post at halo.c:12 and MPI_Win_wait at halo.c:15", or "in MPI_Win_fence
- * at halo.c:20"; the caller frees it. */
+/* "computing in "update" between MPI_Win_post at halo.c:12 and MPI_Win_wait at halo.c:15", or "in
+ * MPI_Win_fence at halo.c:20 in "update"", both without a region where they are in none; the caller
+ * frees it. */
 char *timeline_kind_text(const struct timeline *line, uint32_t kind);
 
 #endif

@@ -45,6 +45,7 @@ struct trace {
     uint32_t nthreads;   /* ever, by the lock */
     bool closed;         /* by the lock */
     _Atomic uint64_t ops;
+    _Atomic bool stopped; /* orders nothing: a thread may see it late */
 };
 
 struct thread {
@@ -199,6 +200,7 @@ static void put_head(struct thread *th, uint32_t number)
     gethostname(head.hostname, sizeof head.hostname - 1);
     snprintf(head.host_mpi, sizeof head.host_mpi, "%s", spec->host_mpi);
     memcpy(th->piece, &head, sizeof head);
+    th->time = head.start; /* the first record's time was read before */
     th->used = sizeof head;
 }
 
@@ -354,10 +356,33 @@ static __attribute__((noinline)) void add_with_room(struct thread *th,
     put(th, &written);
 }
 
+/* What a reader needs to understand what comes when the recording is resumed. */
+static bool is_always_recorded(enum trace_kind kind)
+{
+    switch (kind) {
+    case TRACE_WIN_CREATE:
+    case TRACE_WIN_FREE:
+    case TRACE_WIN_NAME:
+    case TRACE_NAME:
+    case TRACE_OBJECT:
+    case TRACE_TEXT:
+    case TRACE_CLOCK:
+    case TRACE_REGION_NAME:
+    case TRACE_REGION_END:
+    case TRACE_LEAVE:
+    case TRACE_RECORDING:
+        return true;
+    default:
+        return false;
+    }
+}
+
 void trace_add(struct trace *tr, const struct trace_record *rec)
 {
     struct thread *th = this_thread(tr);
     if (unlikely(!th || th->fd < 0))
+        return;
+    if (unlikely(trace_is_stopped(tr)) && !is_always_recorded(rec->kind))
         return;
     if (likely(th->used + sizeof *rec <= PIECE))
         put(th, rec);
@@ -409,6 +434,19 @@ void trace_add_object(struct trace *tr, const struct trace_object *object, const
     memcpy(&rec, &timed, sizeof rec);
     trace_add(tr, &rec);
     trace_add_text(tr, timed.time, path);
+}
+
+void trace_recording(struct trace *tr, bool on)
+{
+    if (atomic_exchange_explicit(&tr->stopped, !on, memory_order_relaxed) == !on)
+        return;
+    trace_add(tr,
+              &(struct trace_record){.time = trace_now(tr), .kind = TRACE_RECORDING, .arg = on});
+}
+
+bool trace_is_stopped(const struct trace *tr)
+{
+    return atomic_load_explicit(&tr->stopped, memory_order_relaxed);
 }
 
 void trace_thread_is(struct trace *tr, enum spool_thread kind)

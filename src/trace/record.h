@@ -16,6 +16,7 @@
 #define MRMA_TRACE_RECORD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/clock.h"
@@ -80,6 +81,13 @@ void trace_add_text(struct trace *tr, uint64_t time, const char *text);
 /* trace_thread_is notes in the calling thread's file what kind of thread it is; without this it is
  * SPOOL_APPLICATION. Called soon after the thread's first record at the latest. */
 void trace_thread_is(struct trace *tr, enum spool_thread kind);
+
+/* trace_recording stops the recording of all threads, or resumes it, and records that; nothing
+ * where it is so already. What is still recorded meanwhile, TRACE_RECORDING says. Any thread. */
+void trace_recording(struct trace *tr, bool on);
+
+/* trace_is_stopped returns whether the recording is stopped. Any thread. */
+bool trace_is_stopped(const struct trace *tr);
 
 /* trace_next_op returns a number that no other operation of this process has. Any thread. */
 uint64_t trace_next_op(struct trace *tr);

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 4, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 5, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -107,7 +107,21 @@ enum trace_kind {
     TRACE_WIN_NAME, /* MPI_Win_set_name has named the window. win, id: as in TRACE_WIN_CREATE. The
                        name follows in TRACE_TEXT records */
     TRACE_TEXT,     /* a piece of the text of the record before: struct trace_text */
+    TRACE_REGION_NAME,  /* the program has begun a region of this name for the first time in this
+                           process; id: its number there. The name follows in TRACE_TEXT records */
+    TRACE_REGION_BEGIN, /* a region of the program begins; id: its number, arg: how many are open in
+                           this thread then, at most TRACE_REGIONS_DEEP */
+    TRACE_REGION_END,   /* and ends; arg as there */
+    TRACE_RECORDING, /* the process records nothing from here on (arg 0), or does again (arg 1): all
+                        threads. In between there are only windows, names, objects, clocks, and the
+                        ends of calls and regions that have begun before */
     TRACE_KINDS
+};
+
+enum {                               /* limits of regions */
+       TRACE_REGIONS_DEEP = 64,      /* that are open at a time in one thread */
+       TRACE_REGION_NAMES = 1 << 16, /* in one process */
+       TRACE_REGION_NAME_MAX = 128   /* bytes, the final null character included */
 };
 
 enum trace_flavor { TRACE_CREATE = 1, TRACE_ALLOCATE, TRACE_SHARED, TRACE_DYNAMIC };

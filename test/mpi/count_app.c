@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * count_app.c - what count_tool.c counts: 1 window, 2 fences, 3 puts, a barrier.
+ * count_app.c - what count_tool.c counts: 1 window, 2 fences, 3 puts, a barrier, 1 MPI_Pcontrol.
  */
 #include <mpi.h>
 
@@ -20,6 +20,7 @@ int main(int argc, char **argv)
     const int bad =
         cell[0] != (rank + nproc - 1) % nproc || cell[1] != cell[0] || cell[2] != cell[0];
     MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Pcontrol(2, "more arguments", 1.0);
     MPI_Win_free(&win);
     MPI_Finalize();
     return bad;

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! count_app.f90 - what count_tool.c counts: a window over memory of the program, 2 fences, 3 puts, a barrier.
+! count_app.f90 - what count_tool.c counts: a window over memory of the program, 2 fences, 3 puts, a
+! barrier, an MPI_Pcontrol.
 program count_app
     use mpi
     implicit none
@@ -22,6 +23,7 @@ program count_app
     call MPI_Win_fence(0, win, ierr)
     if (any(cell /= mod(rank + nproc - 1, nproc))) call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
+    call MPI_Pcontrol(2)
     call MPI_Win_free(win, ierr)
     call MPI_Finalize(ierr)
 end program count_app

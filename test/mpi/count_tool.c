@@ -7,12 +7,12 @@
 #include <mpi.h>
 #include <stdio.h>
 
-static int put_calls, fence_calls, allocate_calls, free_calls, barrier_calls;
+static int put_calls, fence_calls, allocate_calls, free_calls, barrier_calls, pcontrol_calls;
 
 static void tell(void)
 {
-    fprintf(stderr, "tool: put %d fence %d allocate %d free %d barrier %d\n", put_calls,
-            fence_calls, allocate_calls, free_calls, barrier_calls);
+    fprintf(stderr, "tool: put %d fence %d allocate %d free %d barrier %d pcontrol %d\n", put_calls,
+            fence_calls, allocate_calls, free_calls, barrier_calls, pcontrol_calls);
 }
 
 int MPI_Put(const void *from, int n, MPI_Datatype type, int rank, MPI_Aint disp, int tn,
@@ -47,6 +47,12 @@ int MPI_Barrier(MPI_Comm comm)
     return PMPI_Barrier(comm);
 }
 
+int MPI_Pcontrol(const int level, ...)
+{
+    pcontrol_calls++;
+    return PMPI_Pcontrol(level);
+}
+
 int MPI_Finalize(void)
 {
     tell();
@@ -64,6 +70,8 @@ void mpi_win_free_(MPI_Fint *win, MPI_Fint *err);
 void pmpi_win_free_(MPI_Fint *win, MPI_Fint *err);
 void mpi_barrier_(MPI_Fint *comm, MPI_Fint *err);
 void pmpi_barrier_(MPI_Fint *comm, MPI_Fint *err);
+void mpi_pcontrol_(MPI_Fint *level);
+void pmpi_pcontrol_(MPI_Fint *level);
 void mpi_finalize_(MPI_Fint *err);
 void pmpi_finalize_(MPI_Fint *err);
 
@@ -90,6 +98,12 @@ void mpi_barrier_(MPI_Fint *comm, MPI_Fint *err)
 {
     barrier_calls++;
     pmpi_barrier_(comm, err);
+}
+
+void mpi_pcontrol_(MPI_Fint *level)
+{
+    pcontrol_calls++;
+    pmpi_pcontrol_(level);
 }
 
 void mpi_finalize_(MPI_Fint *err)

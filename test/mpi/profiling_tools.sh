@@ -22,7 +22,7 @@ build() { # output, compiler, arguments
 # Both processes' counts are those of the program, and the library has carried the puts.
 counted() { # what, windows that the tool sees made
     test "$rc" = 0 || bad "$1: exit code $rc"
-    test "$(grep -c "^tool: put 3 fence 2 allocate $2 free 1 barrier 1\$" "$tmp/out")" = "$np" ||
+    test "$(grep -c "^tool: put 3 fence 2 allocate $2 free 1 barrier 1 pcontrol 1\$" "$tmp/out")" = "$np" ||
         bad "$1: the tool has not counted each call once:"
     seen "^windows +$np +1 +1 +0\$" || bad "$1: the library was not in use:"
 }
@@ -44,6 +44,13 @@ run "C, tool in LD_PRELOAD behind the MPI library" 1 \
     LD_PRELOAD="$(ldd "$tmp/app" | sed -n 's/.* => \(.*\/libmpi\(ch\)\{0,1\}\.so[^ ]*\) .*/\1/p') $tmp/libcount.so" \
     "$MPI_RMA_RUN" "$tmp/app"
 run "C, shared tool" 1 "$MPI_RMA_RUN" "$tmp/app-shared"
+# What stands behind the library, as the host does, has the call of MPI_Pcontrol, too.
+printf '%s\n' '#include <mpi.h>' '#include <stdio.h>' 'int PMPI_Pcontrol(const int level, ...)' \
+    '{ fprintf(stderr, "behind: level %d\n", level); return MPI_SUCCESS; }' >"$tmp/behind.c"
+build "$tmp/libbehind.so" "$MPICC" -shared -fPIC "$tmp/behind.c"
+build "$tmp/app-behind" "$MPICC" "$src/count_app.c" -L"$tmp" -Wl,-rpath,"$tmp" -Wl,--no-as-needed -lbehind
+run "C, tool in LD_PRELOAD, another one behind the library" 1 LD_PRELOAD="$tmp/libcount.so" "$MPI_RMA_RUN" "$tmp/app-behind"
+test "$(grep -c '^behind: level 2$' "$tmp/out")" = "$np" || bad "MPI_Pcontrol does not come to what is behind the library:"
 run "C, tool in the program" 1 "$MPI_RMA_RUN" "$tmp/app-inside"
 
 if test "$HAVE_FORTRAN" = yes; then

@@ -393,10 +393,45 @@ static void preparing_removes_files_of_an_earlier_job_only(void **state)
     }
 }
 
+/* What has begun before the recording is stopped gets its end, and windows are recorded always; a
+ * second stop is none. */
+static void test_stop(void **state)
+{
+    static const uint16_t kinds[] = {TRACE_OP,    TRACE_WIN_CREATE, TRACE_LEAVE,
+                                     TRACE_SERVE, TRACE_REGION_END, TRACE_ENTER};
+    static const uint16_t expected[] = {TRACE_OP,         TRACE_WIN_CREATE, TRACE_LEAVE,
+                                        TRACE_SERVE,      TRACE_REGION_END, TRACE_ENTER,
+                                        TRACE_RECORDING,  TRACE_WIN_CREATE, TRACE_LEAVE,
+                                        TRACE_REGION_END, TRACE_RECORDING,  TRACE_OP};
+    struct rig *rig = *state;
+
+    for (int stopped = 0; stopped < 2; stopped++) {
+        if (stopped) {
+            trace_recording(rig->tr, false);
+            trace_recording(rig->tr, false);
+        }
+        assert_int_equal(trace_is_stopped(rig->tr), stopped);
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            trace_add(rig->tr,
+                      &(struct trace_record){.time = trace_now(rig->tr), .kind = kinds[i]});
+    }
+    trace_recording(rig->tr, true);
+    trace_recording(rig->tr, true);
+    trace_add(rig->tr, &(struct trace_record){.time = trace_now(rig->tr), .kind = TRACE_OP});
+    struct file f = read_file(rig, 0);
+    assert_int_equal(f.n, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < f.n; i++)
+        assert_int_equal(f.rec[i].kind, expected[i]);
+    assert_int_equal(f.rec[6].arg, 0);
+    assert_int_equal(f.rec[10].arg, 1);
+    free(f.rec);
+}
+
 int main(void)
 {
 #define IN_A_RIG(test) cmocka_unit_test_setup_teardown(test, rig_open, rig_close)
     const struct CMUnitTest tests[] = {
+        IN_A_RIG(test_stop),
         IN_A_RIG(the_head_says_who),
         IN_A_RIG(many_are_all_there_in_order),
         IN_A_RIG(each_thread_has_its_own_file),

@@ -47,6 +47,7 @@ static const char probe[] =
     "for (let i = 0; i < 8; i++) timed(() => zoom(.5, D.length / 2));\n"
     "const name = $('functions').rows[0].cells[0]; name.click(); const last = first();\n"
     "name.click(); out.push('sorted ' + last + ' ' + first());\n"
+    "out.push('region ' + (visits.n ? hit(visits.begin[0] + 1, 0, 5) : 'none'));\n"
     "out.push('background ' + getComputedStyle(document.body).backgroundColor);\n"
     "const p = document.createElement('p');\n"
     "p.textContent = 'probe: ' + out.join(', ') + ', slowest redraw ' + slowest.toFixed(0) + ' "
@@ -140,7 +141,7 @@ static void drawn(void **state)
                        "Everything is shown.");
     assert_has(output, "<td class=\"text\">Late Complete (within Early Wait)</td>");
     assert_has(output, "spans 1.00 0.60 0.48 0.48 0.48, moved true");
-    assert_has(output, "sorted MPI_Win_wait MPI_Put");
+    assert_has(output, "sorted MPI_Win_wait MPI_Put, region none");
     assert_has(output, "background rgb(20, 24, 29)");
     free(output);
     make_page(&job, "basic");
@@ -148,6 +149,35 @@ static void drawn(void **state)
     assert_has(output, "From 5.000 ms to 6.000 ms: 1 calls, 0 transfers, 2 wait states. "
                        "Everything is shown.");
     assert_has(output, "background rgb(255, 255, 255)");
+    free(output);
+    make_free(&job);
+}
+
+/* Regions have boxes of their own above the calls, and a table. */
+static void regions(void **state)
+{
+    struct made_job job;
+    struct trace_record *r;
+
+    (void)state;
+    make_job(&job, 2);
+    make_record(&job.app[0], 0, TRACE_REGION_NAME);
+    struct trace_text *text = (struct trace_text *)make_record(&job.app[0], 0, TRACE_TEXT);
+    text->length = 5;
+    memcpy(text->text, "sweep", 5);
+    make_create_all(&job);
+    r = make_record(&job.app[0], 100, TRACE_REGION_BEGIN);
+    r->arg = 1;
+    for (uint32_t i = 0; i < 2; i++)
+        make_fence(&job, i, 200 + 1000 * i, 1210, 0);
+    make_record(&job.app[0], 1300, TRACE_REGION_END)->arg = 1;
+    make_free_all(&job, 2000);
+    make_page(&job, "extended");
+    char *output = browse(&job, "", true);
+    assert_has(output, "6 calls, 0 transfers, 1 wait states. Everything is shown.");
+    assert_has(output, "region sweep, rank 0: 1.200 ms from 101.00 \302\265s");
+    assert_has(output, "<td class=\"text\">sweep</td><td>1</td><td>1.200 ms</td>");
+    assert_has(output, "<td class=\"text\">(outside of all)</td>");
     free(output);
     make_free(&job);
 }
@@ -203,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data),
         cmocka_unit_test(drawn),
+        cmocka_unit_test(regions),
         cmocka_unit_test(large),
     };
 

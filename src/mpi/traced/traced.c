@@ -117,6 +117,8 @@ void traced_end_job(void)
 
 enum trace_call traced_enter(enum trace_call call, MPI_Win win, int peer, const void *caller)
 {
+    if (trace_is_stopped(mpi_trace))
+        return TRACE_CALL_NONE;
     const struct win_rec *rec = win == MPI_WIN_NULL ? NULL : win_find(win);
     trace_add(mpi_trace, &(struct trace_record){.time = trace_now(mpi_trace),
                                                 .kind = TRACE_ENTER,

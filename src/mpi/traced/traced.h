@@ -33,9 +33,10 @@ void traced_end_job(void);
  * but MPI_Init was not called. */
 void traced_session(const struct conf *conf, const struct log *log);
 
-/* traced_enter records that a call begins, and returns call, which traced_return takes. win:
- * MPI_WIN_NULL, or a window; peer: a rank of it, or -1 for all; caller: where the entry point of
- * this library returns to. Only while a trace is taken. */
+/* traced_enter records that a call begins, and returns call, which traced_return takes;
+ * TRACE_CALL_NONE where the recording is stopped. win: MPI_WIN_NULL, or a window; peer: a rank of
+ * it, or -1 for all; caller: where the entry point of this library returns to. Only while a trace
+ * is taken. */
 enum trace_call traced_enter(enum trace_call call, MPI_Win win, int peer, const void *caller);
 
 /* traced_leave records that a call returns; nothing if the trace has ended meanwhile. */

@@ -25,12 +25,14 @@ static void record(struct trace *tr, enum trace_kind kind, unsigned number, uint
                                          .id = site});
 }
 
-static void enter(unsigned number, const void *caller)
+static bool enter(unsigned number, const void *caller)
 {
     struct trace *tr = mpi_trace;
 
-    if (tr != NULL)
-        record(tr, TRACE_ENTER, number, traced_site(tr, caller));
+    if (tr == NULL || trace_is_stopped(tr))
+        return false;
+    record(tr, TRACE_ENTER, number, traced_site(tr, caller));
+    return true;
 }
 
 static void leave(unsigned number)

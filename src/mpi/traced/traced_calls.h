@@ -9,6 +9,7 @@
 #ifndef MRMA_MPI_TRACED_TRACED_CALLS_H
 #define MRMA_MPI_TRACED_TRACED_CALLS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,8 +22,9 @@ struct traced_calls {
      * recorded. */
     uintptr_t text;
     size_t text_size;
-    /* A function begins, which returns to caller, and returns. NULL: no trace is taken. */
-    _Atomic(void (*)(unsigned number, const void *caller)) enter;
+    /* A function begins, which returns to caller, and returns, if enter has returned true. NULL: no
+     * trace is taken. */
+    _Atomic(bool (*)(unsigned number, const void *caller)) enter;
     _Atomic(void (*)(unsigned number)) leave;
 };
 
