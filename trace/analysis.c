@@ -84,12 +84,42 @@ const struct pattern_info pattern_info[PATTERNS] = {
                        "the time from waking an agent until it runs",
                        "Leave a processor for the agent, or let the target enter MPI more often.",
                        -1, false, true},
+    [LATE_SENDER] = {"late_sender", "Late Sender",
+                     "a call waits for a message that its sender has not begun to send",
+                     "Send earlier, or receive with MPI_Irecv and compute before the wait.", -1,
+                     true, false},
+    [LATE_RECEIVER] = {"late_receiver", "Late Receiver",
+                       "a call that sends waits because its receiver has not begun to receive",
+                       "Begin to receive earlier, with MPI_Irecv, or send with MPI_Isend and "
+                       "compute before the wait.",
+                       -1, true, false},
+    [WAIT_AT_BARRIER] = {"wait_at_barrier", "Wait at Barrier",
+                         "a process is in MPI_Barrier before the last one is",
+                         "Balance the work before the barrier, or leave it out: one-sided "
+                         "synchronization and messages need none.",
+                         -1, true, false},
+    [WAIT_AT_NXN] = {"wait_at_nxn", "Wait at N x N",
+                     "a process is in an operation of all with all before the last one is",
+                     "Balance the work before it, or use the nonblocking operation and compute "
+                     "before its wait.",
+                     -1, true, false},
+    [LATE_BROADCAST] = {"late_broadcast", "Late Broadcast",
+                        "a process waits for what the root of an operation has not begun to send",
+                        "Let the root come earlier, or use the nonblocking operation.", -1, true,
+                        false},
+    [EARLY_REDUCE] = {"early_reduce", "Early Reduce",
+                      "the root of an operation waits for processes that have not come to it",
+                      "Let the root compute something else before, or use the nonblocking "
+                      "operation.",
+                      -1, true, false},
 };
 
 bool can_be_seen(const struct analysis *analysis, unsigned pattern)
 {
     if (analysis->found[pattern].number > 0)
         return true;
+    if (pattern >= LATE_SENDER)
+        return analysis->trace->messages;
     return analysis->trace->ours || !pattern_info[pattern].ours_only;
 }
 
@@ -159,6 +189,8 @@ void analyse(struct analysis *analysis, const struct trace *trace, enum model mo
     find_accumulates(analysis);
     find_small(analysis);
     find_internal(analysis);
+    find_messages(analysis);
+    find_together(analysis);
     epochs_free(&epochs);
 }
 
@@ -174,6 +206,7 @@ void analysis_free(struct analysis *analysis)
     free(analysis->by_window);
     free(analysis->matrix);
     free(analysis->rma_ns);
+    free(analysis->other_ns);
     free(analysis->end);
     *analysis = (struct analysis){0};
 }

@@ -29,6 +29,12 @@ enum pattern {
     CREDIT_STALLS,
     PARKED_PACKETS,
     AGENT_WAKEUPS,
+    LATE_SENDER, /* from here on those of messages */
+    LATE_RECEIVER,
+    WAIT_AT_BARRIER,
+    WAIT_AT_NXN,
+    LATE_BROADCAST,
+    EARLY_REDUCE,
     PATTERNS
 };
 
@@ -74,9 +80,9 @@ struct finding {
     uint64_t number; /* of instances, or of what is counted */
     uint64_t of;     /* out of so many; 0: not counted that way */
     struct instance worst;
-    uint64_t by_call[TRACE_CALL_LAST]; /* ns, by the call that waits */
-    struct by_site by_site;            /* by the call that waits and where it stands */
-    uint64_t *by_rank;                 /* ns */
+    uint64_t by_call[CALL_NAMES]; /* ns, by the call that waits */
+    struct by_site by_site;       /* by the call that waits and where it stands */
+    uint64_t *by_rank;            /* ns */
 };
 
 /* Calls or operations of one kind. */
@@ -96,14 +102,15 @@ struct analysis {
     struct finding found[PATTERNS];
     struct instance *instance;
     size_t ninstances, instances_cap;
-    struct profile by_call[TRACE_CALL_LAST];
+    struct profile by_call[CALL_NAMES];
     struct by_site by_site;         /* all calls */
     struct profile *call_by_window; /* and one more for calls of no window */
     struct transfers *by_window;
     struct transfers by_path[PATHS];
     struct transfers by_op[TRACE_COMPARE_AND_SWAP + 1];
     struct transfers *matrix; /* [origin * ranks + target] */
-    uint64_t *rma_ns;         /* of each rank, in calls of RMA */
+    uint64_t *rma_ns;         /* of each rank, in calls of RMA, */
+    uint64_t *other_ns;       /* and in other ones of MPI */
     uint64_t *end;            /* of each operation, by the chosen model */
     uint64_t writing_ns;      /* that the recording itself took */
     uint64_t sleeping_ns;
@@ -135,5 +142,11 @@ void find_progress(struct analysis *analysis);
 void find_accumulates(struct analysis *analysis);
 void find_small(struct analysis *analysis);
 void find_internal(struct analysis *analysis);
+void find_messages(struct analysis *analysis);
+void find_together(struct analysis *analysis);
+
+/* What kind of waiting a collective operation (OTF2_CollectiveOp) brings about: WAIT_AT_BARRIER,
+ * WAIT_AT_NXN, LATE_BROADCAST, EARLY_REDUCE; PATTERNS: none. */
+unsigned pattern_of_together(unsigned op);
 
 #endif

@@ -194,6 +194,10 @@ static bool write_job(struct job *job, const char *dir)
             notes_add(&job->notes,
                       "%" PRIu64 " records of windows whose creation is not recorded were left out",
                       archive.unknown_window);
+        if (archive.unknown_comm)
+            notes_add(&job->notes,
+                      "%" PRIu64 " messages of communicators that are not recorded were left out",
+                      archive.unknown_comm);
         archive_definitions(&archive);
         archive_check(&archive, OTF2_Archive_Close(archive.otf2));
     }

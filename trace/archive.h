@@ -42,7 +42,8 @@ struct archive {
     struct table group_by_hash;  /* its index, by the first free number from its hash on */
     char *name[TRACE_NAMES_MAX]; /* of functions that are not in enum trace_call; NULL: none */
     struct sites sites;          /* where calls stand; their numbers are those of definitions */
-    uint64_t unknown_window;     /* records about windows whose creation is not known */
+    uint64_t unknown_window;     /* records about windows whose creation is not known, */
+    uint64_t unknown_comm;       /* and about such communicators */
     bool failed;                 /* writing has failed, and it was said */
 };
 

@@ -190,6 +190,8 @@ static void leave_sync(struct track *track, const struct frame *frame, struct wi
 static void end_call(struct process *process, struct track *track, uint64_t time, bool success)
 {
     struct frame *frame = &track->frame[track->depth - 1];
+
+    collective_close(track, frame, time);
     struct win *win = process_win(process, frame->window);
 
     if (!win && frame->call >= TRACE_CALL_Win_fence && frame->call <= TRACE_CALL_Win_sync)

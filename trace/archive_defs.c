@@ -213,6 +213,33 @@ static void write_windows(struct defs *defs, const OTF2_GroupRef *group)
     }
 }
 
+static char *comm_name(const struct job_comm *comm)
+{
+    const uint32_t leader = (uint32_t)(comm->id >> 32), count = (uint32_t)comm->id;
+
+    if (comm->id == 0)
+        return text("MPI_COMM_WORLD");
+    if (count == UINT32_MAX)
+        return text("MPI_COMM_SELF of rank %u", leader);
+    return text("communicator %u of rank %u", count, leader);
+}
+
+/* Communicators over which messages go. Of a rank that is not known, the first one stands there. */
+static void write_comms(struct defs *defs, const OTF2_GroupRef *group)
+{
+    const struct job *job = defs->archive->job;
+
+    for (uint32_t i = 0; i < job->comms.n; i++) {
+        char *name = comm_name(&job->comms.comm[i]);
+        const OTF2_StringRef label = string(defs, name);
+
+        free(name);
+        archive_check(defs->archive, OTF2_GlobalDefWriter_WriteComm(
+                                         defs->writer, comm_of_messages(job, i), label, group[i],
+                                         OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    }
+}
+
 /* What is said about the trace goes into it, for whoever reads it later. */
 static void write_notes(struct archive *archive)
 {
@@ -229,21 +256,28 @@ static void write_notes(struct archive *archive)
     free(all);
 }
 
+static OTF2_GroupRef group_of(struct archive *archive, const uint32_t *world, uint32_t n)
+{
+    uint64_t *member = zalloc(n, sizeof *member);
+
+    for (uint32_t k = 0; k < n; k++)
+        member[k] = world[k] == RANK_UNKNOWN ? 0 : world[k];
+    const OTF2_GroupRef group = archive_group(archive, member, n);
+    free(member);
+    return group;
+}
+
 void archive_definitions(struct archive *archive)
 {
     const struct job *job = archive->job;
     struct defs defs = {.archive = archive};
     OTF2_GroupRef *group = zalloc(job->nwindows, sizeof *group);
+    OTF2_GroupRef *comm = zalloc(job->comms.n, sizeof *comm);
 
-    for (size_t i = 0; i < job->nwindows; i++) {
-        const struct job_window *window = &job->window[i];
-        uint64_t *member = zalloc(window->nranks, sizeof *member);
-
-        for (uint32_t k = 0; k < window->nranks; k++)
-            member[k] = window->world[k] == RANK_UNKNOWN ? 0 : window->world[k];
-        group[i] = archive_group(archive, member, window->nranks);
-        free(member);
-    }
+    for (size_t i = 0; i < job->nwindows; i++)
+        group[i] = group_of(archive, job->window[i].world, job->window[i].nranks);
+    for (size_t i = 0; i < job->comms.n; i++)
+        comm[i] = group_of(archive, job->comms.comm[i].world, job->comms.comm[i].nranks);
     write_clock_offsets(archive);
     sites_resolve(&archive->sites, &archive->job->notes);
     write_notes(archive);
@@ -257,8 +291,10 @@ void archive_definitions(struct archive *archive)
         write_locations(&defs);
         write_groups(&defs);
         write_windows(&defs, group);
+        write_comms(&defs, comm);
         archive_check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, defs.writer));
     } else
         archive_check(archive, OTF2_ERROR_MEM_FAULT);
     free(group);
+    free(comm);
 }

@@ -31,6 +31,11 @@ OTF2_RegionRef region_of_own(unsigned own)
     return TRACE_CALL_LAST - 1 + own;
 }
 
+OTF2_CommRef comm_of_messages(const struct job *job, uint32_t comm)
+{
+    return (OTF2_CommRef)job->nwindows + comm;
+}
+
 OTF2_RegionRef region_of_program(const struct archive *archive, uint32_t region)
 {
     return region_of_call(archive->job->ncalls) + region;

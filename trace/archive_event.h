@@ -23,6 +23,9 @@ struct frame {
     uint32_t region; /* of the program: index of job->regions, */
     uint32_t nested; /* how many of these its thread has open with it, */
     bool over;       /* and it ends where the call does that stands above it */
+    const struct trace_record
+        *together;     /* what the call does with all of a communicator, of that */
+    OTF2_CommRef comm; /* definition; NULL: nothing */
 };
 
 struct track {
@@ -61,6 +64,7 @@ OTF2_StringRef string_of_path(unsigned path);
 OTF2_StringRef string_of_op(unsigned op);
 OTF2_RegionRef region_of_call(unsigned call);
 OTF2_RegionRef region_of_own(unsigned own);
+OTF2_CommRef comm_of_messages(const struct job *job, uint32_t comm); /* index of job->comms */
 OTF2_RegionRef region_of_program(const struct archive *archive, uint32_t region);
 OTF2_StringRef string_of_caller(uint32_t site);
 enum { STRINGS_FIXED = PATHS + TRACE_COMPARE_AND_SWAP + 1 };

@@ -263,6 +263,14 @@ static void one_record(struct process *process, struct thread *thread, const str
     case TRACE_RECORDING:
         recording(process, r);
         break;
+    case TRACE_SEND:
+    case TRACE_SENT:
+    case TRACE_RECEIVE:
+    case TRACE_RECEIVED:
+    case TRACE_CANCELLED:
+    case TRACE_COLLECTIVE:
+        message_record(process, thread, r);
+        break;
     case TRACE_LOCK:
     case TRACE_LOCKED:
     case TRACE_UNLOCK:

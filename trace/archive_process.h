@@ -105,6 +105,11 @@ void regions_close(struct track *track, uint64_t time);
 /* The recording is stopped or resumed, for all threads. */
 void recording(struct process *process, const struct trace_record *r);
 
+/* Archive_messages.c: messages and collective operations. */
+void message_record(struct process *process, struct thread *thread, const struct trace_record *r);
+/* The call that did something with all of a communicator returns. */
+void collective_close(struct track *track, const struct frame *frame, uint64_t time);
+
 /* Archive_calls.c: the records that belong to calls of the program. */
 void call_enter(struct process *process, struct thread *thread, const struct trace_record *r);
 void call_leave(struct process *process, struct thread *thread, const struct trace_record *r);

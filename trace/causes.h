@@ -22,7 +22,7 @@ struct cause {
 
 /* What one rank does with its time, ns. */
 struct share_of_rank {
-    uint64_t computes; /* outside of all calls of RMA, up to its last one */
+    uint64_t computes; /* outside of all calls in the trace, up to its last one */
     uint64_t waits;
     double costs; /* others' waiting that is charged to it */
 };

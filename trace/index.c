@@ -57,7 +57,8 @@ struct spans *spans_of_ranks(const struct trace *trace, int what)
             what == INDEX_BUSY && k < trace->ndoings ? &trace->doing[k] : NULL;
 
         if (call && (!doing || call->enter <= doing->begin)) {
-            spans_add(&spans[call->rank], call->enter, call->leave);
+            if (call->rma)
+                spans_add(&spans[call->rank], call->enter, call->leave);
             i++;
         } else {
             if (doing->kind == OWN_SERVE)

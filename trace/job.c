@@ -126,14 +126,14 @@ static void name_windows(struct job *job)
     }
 }
 
-static uint64_t region_key(uint32_t rank, uint64_t number)
+static uint64_t number_key(uint32_t rank, uint64_t number)
 {
     return (uint64_t)rank << 32 | number;
 }
 
 uint32_t job_region(const struct job *job, uint32_t rank, uint64_t number)
 {
-    uint64_t index = table_number(&job->regions.by_number, region_key(rank, number));
+    uint64_t index = table_number(&job->regions.by_number, number_key(rank, number));
 
     return index != TABLE_NONE ? (uint32_t)index : REGION_UNKNOWN;
 }
@@ -164,8 +164,37 @@ static void add_region(struct job *job, const struct spool_file *file, size_t at
 {
     const uint64_t index = region_of_name(&job->regions, spool_text(file, at + 1));
 
-    table_put_number(&job->regions.by_number, region_key(file->head->rank, file->record[at].id),
+    table_put_number(&job->regions.by_number, number_key(file->head->rank, file->record[at].id),
                      index);
+}
+
+uint32_t job_comm(const struct job *job, uint32_t rank, uint32_t number)
+{
+    uint64_t index = table_number(&job->comms.by_number, number_key(rank, number));
+
+    return index != TABLE_NONE ? (uint32_t)index : COMM_UNKNOWN;
+}
+
+/* A process knows a communicator from here on. One about whose size it is not at one with others is
+ * left out, with all its messages. */
+static void add_comm(struct job *job, uint32_t rank, const struct trace_record *r)
+{
+    struct job_comms *comms = &job->comms;
+    uint64_t index = table_number(&comms->by_id, r->id);
+
+    if (index == TABLE_NONE) {
+        comms->comm = grow(comms->comm, comms->n, &comms->cap, sizeof *comms->comm);
+        index = comms->n++;
+        comms->comm[index] = (struct job_comm){.id = r->id, .nranks = r->arg};
+        comms->comm[index].world = zalloc(r->arg, sizeof(uint32_t));
+        for (uint32_t i = 0; i < r->arg; i++)
+            comms->comm[index].world[i] = RANK_UNKNOWN;
+        table_put_number(&comms->by_id, r->id, index);
+    }
+    if (comms->comm[index].nranks != r->arg)
+        return;
+    comms->comm[index].world[r->peer] = rank;
+    table_put_number(&comms->by_number, number_key(rank, r->win), index);
 }
 
 static void read_file(struct job *job, const struct spool_file *file)
@@ -201,6 +230,8 @@ static void read_file(struct job *job, const struct spool_file *file)
             add_name(job, file, i);
         else if (r->kind == TRACE_REGION_NAME)
             add_region(job, file, i);
+        else if (r->kind == TRACE_COMM)
+            add_comm(job, head->rank, r);
     }
 }
 
@@ -243,6 +274,11 @@ void job_free(struct job *job)
     free(job->regions.name);
     table_end(&job->regions.by_hash, NULL);
     table_end(&job->regions.by_number, NULL);
+    for (size_t i = 0; i < job->comms.n; i++)
+        free(job->comms.comm[i].world);
+    free(job->comms.comm);
+    table_end(&job->comms.by_id, NULL);
+    table_end(&job->comms.by_number, NULL);
     free(job->window);
     free(job->name);
     free(job->machine);

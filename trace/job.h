@@ -22,6 +22,20 @@ struct job_window {
     uint32_t created; /* by how many processes, as far as their files are there */
 };
 
+/* A communicator over which messages go. */
+struct job_comm {
+    uint64_t id; /* the same at all its processes */
+    uint32_t nranks;
+    uint32_t *world; /* as of a window */
+};
+
+struct job_comms {
+    struct job_comm *comm;
+    size_t n, cap;
+    struct table by_id;     /* index */
+    struct table by_number; /* index, by rank and the number at that process */
+};
+
 struct machine {
     uint64_t id;
     const char *hostname;
@@ -52,6 +66,7 @@ struct job {
     struct job_name *name; /* in the order of files, then of time */
     size_t nnames, names_cap;
     struct job_regions regions;
+    struct job_comms comms;
     unsigned ncalls;        /* all functions have less than this number, at least TRACE_CALL_LAST */
     struct table by_number; /* of a window: its index */
     struct table by_pid;    /* of a process on a machine: its rank */
@@ -73,6 +88,11 @@ struct job_window *job_window(const struct job *job, uint64_t number);
  * is not there. */
 enum { REGION_UNKNOWN = UINT32_MAX };
 uint32_t job_region(const struct job *job, uint32_t rank, uint64_t number);
+
+/* The communicator that has a number at a process, as an index of job->comms; COMM_UNKNOWN: it was
+ * not recorded. */
+enum { COMM_UNKNOWN = UINT32_MAX };
+uint32_t job_comm(const struct job *job, uint32_t rank, uint32_t number);
 
 struct machine *job_machine(const struct job *job, uint64_t id);
 

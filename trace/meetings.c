@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "analysis.h"
+
 enum { LOOK_BACK = 1000 }; /* meetings of others between two of the same ranks, at the most */
 
 /* What kind of collective call it is: those of one kind are numbered at each rank. */
@@ -55,12 +57,26 @@ static void keep_last(struct meetings *meetings, const bool *waits)
     meetings->n = kept;
 }
 
+static void add_operations(struct meetings *meetings, const struct trace *trace)
+{
+    for (size_t i = 0; i < trace->ntogethers; i++) {
+        const struct together *at = &trace->together[i];
+        const unsigned pattern = pattern_of_together(at->op);
+
+        if ((pattern == WAIT_AT_BARRIER || pattern == WAIT_AT_NXN) &&
+            !trace->call[at->call].unrecorded)
+            meetings->meeting[meetings->n++] =
+                (struct meeting){trace->call[at->call].enter, (uint32_t)trace->nwindows + at->comm,
+                                 at->sequence, TRACE_CALL_LAST};
+    }
+}
+
 void meetings_find(struct meetings *meetings, const struct trace *trace)
 {
-    bool *waits = zalloc(trace->nwindows, sizeof *waits);
+    bool *waits = zalloc(trace->nwindows + trace->ncomms, sizeof *waits);
 
     *meetings = (struct meetings){.nranks = trace->nranks};
-    meetings->meeting = zalloc(trace->ncalls, sizeof *meetings->meeting);
+    meetings->meeting = zalloc(trace->ncalls + trace->ntogethers, sizeof *meetings->meeting);
     for (size_t i = 0; i < trace->ncalls; i++) {
         const struct call *call = &trace->call[i];
 
@@ -70,14 +86,20 @@ void meetings_find(struct meetings *meetings, const struct trace *trace)
             (struct meeting){call->enter, call->win, call->sequence, kind_of(call->call)};
         waits[call->win] = true;
     }
+    add_operations(meetings, trace);
     sort(meetings->meeting, meetings->n, sizeof *meetings->meeting, by_number);
     keep_last(meetings, waits);
     sort(meetings->meeting, meetings->n, sizeof *meetings->meeting, by_time);
-    meetings->member = zalloc(trace->nwindows * trace->nranks, sizeof *meetings->member);
+    meetings->member =
+        zalloc((trace->nwindows + trace->ncomms) * trace->nranks, sizeof *meetings->member);
     for (size_t w = 0; w < trace->nwindows; w++)
         for (uint32_t k = 0; k < trace->window[w].nranks; k++)
             if (trace->window[w].world[k] < trace->nranks)
                 meetings->member[w * trace->nranks + trace->window[w].world[k]] = true;
+    for (size_t c = 0; c < trace->ncomms; c++)
+        for (uint32_t k = 0; trace->comm[c] != NONE && k < trace->group[trace->comm[c]].n; k++)
+            meetings->member[(trace->nwindows + c) * trace->nranks +
+                             trace->group[trace->comm[c]].rank[k]] = true;
     free(waits);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * meetings.h - the collective calls on windows that no process leaves before all have entered:
- * creation, fence, free.
+ * creation, fence, free; and such operations of communicators: barriers, and those of all with all.
  */
 #ifndef MRMA_TRACE_MEETINGS_H
 #define MRMA_TRACE_MEETINGS_H
@@ -17,7 +17,7 @@ struct meeting {
 struct meetings {
     struct meeting *meeting; /* by time */
     size_t n;
-    bool *member; /* [window * ranks + rank] */
+    bool *member; /* [window, behind the windows the communicators, * ranks + rank] */
     uint32_t nranks;
 };
 

@@ -41,9 +41,11 @@ struct ranks {
 struct call {
     uint64_t enter, leave;
     uint32_t place, rank;
-    uint16_t call;     /* enum trace_call */
+    uint16_t call;     /* of trace->call_name: enum trace_call, or another function of MPI */
+    bool rma;          /* it is a call of RMA, or one that has completed requests of RMA */
     bool unrecorded;   /* its return was not recorded */
     bool outermost;    /* of the calls of its thread that are RMA's */
+    bool top;          /* of all calls of its thread */
     bool synchronizes; /* a collective one: no process leaves before all have entered */
     uint32_t win;
     uint32_t group;    /* of start, post, complete, wait */
@@ -101,8 +103,38 @@ struct taking {
     uint32_t call;   /* in which that is */
 };
 
+/* A message that is sent, and one that is received. */
+struct sending {
+    uint64_t time, bytes;
+    uint32_t rank, peer, comm, tag; /* peer in MPI_COMM_WORLD, comm of trace->comm */
+    uint32_t call;                  /* that sends it, */
+    uint32_t completer;             /* and in which its request is complete; NONE: not known */
+};
+
+struct receiving {
+    uint64_t posted; /* when its receive began */
+    uint64_t bytes;
+    uint32_t rank, peer, comm, tag;
+    uint32_t call;      /* that begins to receive it, */
+    uint32_t completer; /* and in which it was received */
+};
+
+/* A call that all of a communicator make together. */
+struct together {
+    uint32_t comm, rank, root; /* root in MPI_COMM_WORLD; NONE: it has none */
+    uint32_t sequence;         /* of such calls of the communicator at this rank */
+    uint32_t call;
+    uint16_t op; /* OTF2_CollectiveOp */
+    uint64_t bytes;
+};
+
+enum { CALL_NAMES = TRACE_CALL_LAST + TRACE_NAMES_MAX };
+
 struct trace {
-    bool ours; /* an archive of mpi-rma-trace: with what the library alone knows */
+    const char *call_name[CALL_NAMES]; /* from TRACE_CALL_LAST on of functions that are not RMA's */
+    unsigned ncall_names;
+    bool messages; /* the archive has calls that are not RMA's */
+    bool ours;     /* an archive of mpi-rma-trace: with what the library alone knows */
     char *creator, *description;
     struct place *place;
     size_t nplaces, places_cap;
@@ -114,6 +146,14 @@ struct trace {
     size_t nregions, regions_cap;
     struct visit *visit;
     size_t nvisits, visits_cap;
+    uint32_t *comm; /* its group, of trace->group; NONE: not known */
+    size_t ncomms, comms_cap;
+    struct sending *sending;
+    size_t nsendings, sendings_cap;
+    struct receiving *receiving;
+    size_t nreceivings, receivings_cap;
+    struct together *together;
+    size_t ntogethers, togethers_cap;
     struct ranks *group;
     size_t ngroups, groups_cap;
     uint32_t nranks;

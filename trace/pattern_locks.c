@@ -34,7 +34,7 @@ static uint32_t waiting_call(const struct trace *trace, const struct lock_use *l
 
         if (call->enter > lock->acquire)
             break;
-        if (call->rank == lock->rank && call->leave >= lock->acquire)
+        if (call->rma && call->rank == lock->rank && call->leave >= lock->acquire)
             return (uint32_t)i;
     }
     return lock->call;

@@ -100,6 +100,7 @@ void profile(struct analysis *analysis, const struct epochs *epochs)
     analysis->by_window = zalloc(trace->nwindows, sizeof *analysis->by_window);
     analysis->matrix = zalloc((size_t)trace->nranks * trace->nranks, sizeof *analysis->matrix);
     analysis->rma_ns = zalloc(trace->nranks, sizeof *analysis->rma_ns);
+    analysis->other_ns = zalloc(trace->nranks, sizeof *analysis->other_ns);
     analysis->end = zalloc(trace->nops, sizeof *analysis->end);
     for (size_t i = 0; i < trace->ncalls; i++) {
         const struct call *call = &trace->call[i];
@@ -107,7 +108,9 @@ void profile(struct analysis *analysis, const struct epochs *epochs)
 
         add_call(&analysis->by_call[call->call], ns);
         by_site_add(&analysis->by_site, call->call, call->site, ns);
-        if (!call->outermost)
+        if (call->top && !call->rma)
+            analysis->other_ns[call->rank] += ns;
+        if (!call->outermost || !call->rma)
             continue;
         add_call(&analysis->call_by_window[call->win == NONE ? trace->nwindows : call->win], ns);
         analysis->rma_ns[call->rank] += ns;

@@ -101,7 +101,9 @@ bool trace_read(struct trace *trace, const char *anchor, const char *way_out)
 {
     struct sigaction fatal = {.sa_handler = on_fatal_signal}, old[FATAL_SIGNALS];
 
-    *trace = (struct trace){0};
+    *trace = (struct trace){.ncall_names = TRACE_CALL_LAST};
+    for (unsigned i = 0; i < TRACE_CALL_LAST; i++)
+        trace->call_name[i] = call_name[i];
     snprintf(last_words, sizeof last_words,
              "mpi-rma-trace: %s is damaged: OTF2's reader cannot go on\n%s%s%s", anchor,
              way_out ? "mpi-rma-trace: " : "", way_out ? way_out : "", way_out ? "\n" : "");
@@ -153,6 +155,12 @@ void trace_free(struct trace *trace)
     }
     for (size_t i = 0; i < trace->nregions; i++)
         free(trace->region[i]);
+    for (unsigned i = TRACE_CALL_LAST; i < trace->ncall_names; i++)
+        free((char *)trace->call_name[i]);
+    free(trace->comm);
+    free(trace->sending);
+    free(trace->receiving);
+    free(trace->together);
     free(trace->region);
     free(trace->visit);
     free(trace->site);

@@ -70,6 +70,21 @@ static void add_region(struct defs *defs, OTF2_RegionRef self, const char *name)
     table_put_number(&defs->region, self, PROGRAM_BASE + trace->nregions++);
 }
 
+/* A function of MPI that is not RMA's, or is called with any requests: then it has a number. */
+static void add_other(struct defs *defs, OTF2_RegionRef self, const char *name, unsigned call)
+{
+    struct trace *trace = defs->trace;
+
+    if (!call && trace->ncall_names == CALL_NAMES)
+        return;
+    if (!call) {
+        call = trace->ncall_names++;
+        trace->call_name[call] = text("%s", name);
+    }
+    trace->messages = true;
+    table_put_number(&defs->region, self, OTHER_BASE + call);
+}
+
 static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringRef name,
                                    OTF2_StringRef canonical, OTF2_StringRef description,
                                    OTF2_RegionRole role, OTF2_Paradigm paradigm,
@@ -87,6 +102,8 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
     }
     if (call && !(defs->trace->ours && role == OTF2_REGION_ROLE_WRAPPER)) /* of any request */
         table_put_number(&defs->region, self, call);
+    else if (paradigm == OTF2_PARADIGM_MPI && role != OTF2_REGION_ROLE_ARTIFICIAL)
+        add_other(defs, self, label, call);
     if (role == OTF2_REGION_ROLE_ARTIFICIAL && paradigm == OTF2_PARADIGM_MPI)
         for (unsigned i = 0; i < OWN_REGIONS; i++)
             if (strcmp(own_region_name[i].name, label) == 0)
@@ -165,7 +182,12 @@ static OTF2_CallbackCode on_comm(void *data, OTF2_CommRef self, OTF2_StringRef n
     struct defs *defs = data;
 
     (void)name, (void)parent, (void)flags;
+    struct trace *trace = defs->trace;
+
     table_put_number(&defs->comm, self, group);
+    trace->comm = grow(trace->comm, trace->ncomms, &trace->comms_cap, sizeof *trace->comm);
+    trace->comm[trace->ncomms] = defs_find(&defs->group, group);
+    table_put_number(&defs->comms, self, trace->ncomms++);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -271,7 +293,7 @@ bool defs_read(struct defs *defs, OTF2_Reader *reader)
 
 void defs_free(struct defs *defs)
 {
-    struct table *numbers[] = {&defs->region, &defs->place, &defs->group, &defs->comm,
+    struct table *numbers[] = {&defs->region, &defs->place, &defs->group, &defs->comm, &defs->comms,
                                &defs->window, &defs->rank,  &defs->home,  &defs->site};
 
     table_end(&defs->string, free);

@@ -11,11 +11,12 @@
 struct defs {
     struct trace *trace;
     struct table string; /* char * */
-    struct table region; /* enum trace_call, OWN_BASE + enum own_region, or PROGRAM_BASE + index of
-                            trace->region */
+    struct table region; /* enum trace_call, OWN_BASE + enum own_region, OTHER_BASE + number of
+                            trace->call_name, or PROGRAM_BASE + index of trace->region */
     struct table place;  /* index, by location */
     struct table group;  /* index of trace->group */
-    struct table comm;   /* group's number */
+    struct table comm;   /* group's number, */
+    struct table comms;  /* and index of trace->comm */
     struct table window; /* index of trace->window */
     struct table site;   /* index of trace->site */
     struct table rank;   /* rank, by location group; by COMM_LOCATIONS, else as they come */
@@ -28,7 +29,7 @@ struct defs {
     size_t nof_rank;
     uint64_t nevents, first, resolution; /* ticks a second */
 };
-enum { OWN_BASE = 1000, PROGRAM_BASE = 2000 };
+enum { OWN_BASE = 2000, OTHER_BASE = 3000, PROGRAM_BASE = 10000 };
 
 bool defs_read(struct defs *defs, OTF2_Reader *reader);
 void defs_free(struct defs *defs);

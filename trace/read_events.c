@@ -108,9 +108,29 @@ struct call *reading_call(struct reading *reading, uint32_t place)
     struct at_place *at = &reading->at[place];
 
     for (unsigned i = at->depth < DEPTH_MAX ? at->depth : DEPTH_MAX; i-- > 0;)
-        if (at->open[i].region < OWN_BASE && at->open[i].region != NONE)
+        if (reading_is_rma(at->open[i].region))
             return &reading->trace->call[at->open[i].index];
     return NULL;
+}
+
+bool reading_is_rma(uint32_t region)
+{
+    return region < OWN_BASE;
+}
+
+bool reading_is_other(uint32_t region)
+{
+    return region >= OTHER_BASE && region < PROGRAM_BASE;
+}
+
+uint32_t reading_any_call(const struct reading *reading, uint32_t place)
+{
+    const struct at_place *at = &reading->at[place];
+
+    for (unsigned i = at->depth < DEPTH_MAX ? at->depth : DEPTH_MAX; i-- > 0;)
+        if (reading_is_rma(at->open[i].region) || reading_is_other(at->open[i].region))
+            return at->open[i].index;
+    return NONE;
 }
 
 void reading_set_window(struct reading *reading, uint32_t place, uint32_t win)
@@ -122,22 +142,47 @@ void reading_set_window(struct reading *reading, uint32_t place, uint32_t win)
 }
 
 static uint32_t new_call(struct reading *reading, uint32_t place, uint64_t time, uint32_t kind,
-                         const OTF2_AttributeList *list)
+                         bool rma, const OTF2_AttributeList *list)
 {
     struct trace *trace = reading->trace;
 
     trace->call = grow(trace->call, trace->ncalls, &trace->calls_cap, sizeof *trace->call);
-    trace->call[trace->ncalls] = (struct call){.enter = time,
-                                               .place = place,
-                                               .rank = trace->place[place].rank,
-                                               .call = (uint16_t)kind,
-                                               .outermost = reading->at[place].calls == 0,
-                                               .win = reading_window(reading, list),
-                                               .group = NONE,
-                                               .site = reading_site(reading, list),
-                                               .visit = reading->at[place].visit,
-                                               .sequence = NONE};
+    trace->call[trace->ncalls] =
+        (struct call){.enter = time,
+                      .place = place,
+                      .rank = trace->place[place].rank,
+                      .call = (uint16_t)kind,
+                      .rma = rma,
+                      .outermost = reading->at[place].calls == 0,
+                      .top = reading->at[place].calls == 0 && reading->at[place].others == 0,
+                      .win = reading_window(reading, list),
+                      .group = NONE,
+                      .site = reading_site(reading, list),
+                      .visit = reading->at[place].visit,
+                      .sequence = NONE};
     return (uint32_t)trace->ncalls++;
+}
+
+/* A call that waits for requests of RMA is recorded in the same call that waits for any: it is one.
+ */
+static bool is_same_call(const struct reading *reading, const struct at_place *at, uint32_t kind)
+{
+    const struct open *around = at->depth ? &at->open[at->depth - 1] : NULL;
+
+    return around && reading_is_other(around->region) &&
+           reading->trace->call[around->index].call == kind;
+}
+
+static uint32_t rma_call(struct reading *reading, uint32_t place, uint64_t time, uint32_t kind,
+                         const OTF2_AttributeList *list)
+{
+    const struct at_place *at = &reading->at[place];
+
+    if (!is_same_call(reading, at, kind))
+        return new_call(reading, place, time, kind, true, list);
+    const uint32_t index = at->open[at->depth - 1].index;
+    reading->trace->call[index].rma = true;
+    return index;
 }
 
 static uint32_t new_doing(struct reading *reading, uint32_t place, uint64_t time, uint32_t kind,
@@ -185,12 +230,15 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
         open->index = NONE;
     else if (open->region >= PROGRAM_BASE)
         open->index = reading_visit(reading, place, now, open->region - PROGRAM_BASE);
+    else if (open->region >= OTHER_BASE)
+        open->index = new_call(reading, place, now, open->region - OTHER_BASE, false, list);
     else if (open->region >= OWN_BASE)
         open->index = new_doing(reading, place, now, open->region - OWN_BASE, list);
     else
-        open->index = new_call(reading, place, now, open->region, list);
+        open->index = rma_call(reading, place, now, open->region, list);
     at->depth++;
-    at->calls += open->region < OWN_BASE;
+    at->calls += reading_is_rma(open->region);
+    at->others += reading_is_other(open->region);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -215,7 +263,7 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
         reading_visit_end(reading, place, now, open->index);
         return OTF2_CALLBACK_SUCCESS;
     }
-    if (open->region >= OWN_BASE) {
+    if (open->region >= OWN_BASE && open->region < OTHER_BASE) {
         struct doing *doing = &reading->trace->doing[open->index];
         uint32_t count = reading_u32(reading, list, ATTR_OPERATIONS);
         uint64_t bytes = reading_u64(reading, list, ATTR_BYTES);
@@ -225,7 +273,8 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
         doing->bytes = bytes == UINT64_MAX ? 0 : bytes;
         return OTF2_CALLBACK_SUCCESS;
     }
-    at->calls--;
+    at->calls -= reading_is_rma(open->region);
+    at->others -= reading_is_other(open->region);
     reading->trace->call[open->index].leave = now;
     reading->trace->call[open->index].unrecorded = reading_u32(reading, list, ATTR_UNRECORDED) == 1;
     return OTF2_CALLBACK_SUCCESS;
@@ -296,6 +345,7 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
     OTF2_GlobalEvtReaderCallbacks_SetRmaCollectiveEndCallback(on, on_collective);
     OTF2_GlobalEvtReaderCallbacks_SetRmaGroupSyncCallback(on, on_group_sync);
     reading_regions_callbacks(on);
+    reading_messages_callbacks(on);
     reading_rma_callbacks(on);
     return on;
 }
@@ -320,12 +370,15 @@ static void finish(struct reading *reading)
 static void free_reading(struct reading *reading)
 {
     table_end(&reading->counts, free);
+    table_end(&reading->comms, NULL);
     for (uint32_t i = 0; i < reading->trace->nranks; i++) {
         table_end(&reading->locks[i], NULL);
         table_end(&reading->open_ops[i], NULL);
+        table_end(&reading->requests[i], NULL);
     }
     free(reading->locks);
     free(reading->open_ops);
+    free(reading->requests);
     free(reading->at);
 }
 
@@ -341,6 +394,7 @@ bool events_read(struct defs *defs, OTF2_Reader *reader, uint64_t *nread)
     for (size_t i = 0; i < defs->trace->nplaces; i++)
         reading.at[i].visit = reading.at[i].stopped = NONE;
     reading.locks = zalloc(defs->trace->nranks, sizeof *reading.locks);
+    reading.requests = zalloc(defs->trace->nranks, sizeof *reading.requests);
     reading.open_ops = zalloc(defs->trace->nranks, sizeof *reading.open_ops);
     if (events && on)
         code = OTF2_Reader_RegisterGlobalEvtCallbacks(reader, events, on, &reading);

@@ -21,7 +21,8 @@ struct open {
 struct at_place {
     struct open open[DEPTH_MAX];
     unsigned depth;
-    unsigned calls;   /* of RMA that are open */
+    unsigned calls;   /* of RMA that are open, */
+    unsigned others;  /* and other ones of MPI */
     uint32_t visit;   /* the innermost region of the program that is open; NONE: none */
     uint32_t stopped; /* of trace->doing, where nothing is recorded; NONE: something is */
 };
@@ -39,7 +40,10 @@ struct reading {
     struct at_place *at;    /* for each place */
     struct table *open_ops; /* for each rank: id to index of trace->op */
     struct table counts;    /* by rank and window */
-    struct table *locks;    /* for each rank: window and target to index of trace->lock */
+    struct table
+        *requests;       /* for each rank: of a message, index of trace->sending or ->receiving */
+    struct table comms;  /* collective calls, by rank and communicator */
+    struct table *locks; /* for each rank: window and target to index of trace->lock */
     uint64_t last;
 };
 
@@ -72,6 +76,16 @@ void reading_visit_end(struct reading *reading, uint32_t place, uint64_t time, u
 void reading_regions_callbacks(OTF2_GlobalEvtReaderCallbacks *on);
 /* What is open at the end of the events ends there. */
 void reading_regions_finish(struct reading *reading);
+
+/* Whether a region's value is that of a call of RMA, or of another one of MPI. */
+bool reading_is_rma(uint32_t region);
+bool reading_is_other(uint32_t region);
+
+/* The innermost call of MPI that is open at a place, as an index of trace->call; NONE: none. */
+uint32_t reading_any_call(const struct reading *reading, uint32_t place);
+
+/* read_messages.c */
+void reading_messages_callbacks(OTF2_GlobalEvtReaderCallbacks *on);
 
 /* read_rma.c */
 void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on);

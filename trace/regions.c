@@ -50,7 +50,7 @@ struct share_of_region *regions_share(const struct analysis *analysis, const str
 
     add_visits(share, trace);
     for (size_t i = 0; i < trace->ncalls; i++)
-        if (trace->call[i].outermost)
+        if (trace->call[i].top)
             of_call(share, trace, (uint32_t)i)->calls +=
                 u64_minus(trace->call[i].leave, trace->call[i].enter);
     for (size_t i = 0; i < line->first[trace->nranks]; i++) {

@@ -13,7 +13,7 @@ const char *report_window(const struct trace *trace, uint32_t win)
 
 const char *report_call(const struct trace *trace, uint32_t call)
 {
-    return call < trace->ncalls ? call_name[trace->call[call].call] : "";
+    return call < trace->ncalls ? trace->call_name[trace->call[call].call] : "";
 }
 
 char *report_call_at(const struct trace *trace, uint32_t call, bool is_short)
@@ -78,4 +78,20 @@ size_t *report_order(const uint64_t *value, size_t n)
 double report_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+struct totals report_totals(const struct analysis *analysis)
+{
+    const struct trace *trace = analysis->trace;
+    struct totals totals = {0};
+
+    for (uint32_t i = 0; i < trace->nranks; i++) {
+        totals.rma += analysis->rma_ns[i];
+        totals.other += analysis->other_ns[i];
+    }
+    for (unsigned i = LATE_SENDER; i <= EARLY_REDUCE; i++)
+        totals.waits += analysis->found[i].total;
+    for (size_t i = 0; i < trace->nsendings; i++)
+        totals.sent += trace->sending[i].bytes;
+    return totals;
 }

@@ -24,6 +24,12 @@ void report_json(const struct findings *findings, FILE *out);
 /* The page, a whole HTML document. */
 void report_html(const struct findings *findings, const char *title, FILE *out);
 
+/* Of all ranks together, ns and bytes; waits: what of other is waiting. */
+struct totals {
+    uint64_t rma, other, waits, sent;
+};
+struct totals report_totals(const struct analysis *analysis);
+
 /* Names for output. */
 const char *report_window(const struct trace *trace, uint32_t win);
 const char *report_call(const struct trace *trace, uint32_t call);

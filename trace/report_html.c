@@ -267,14 +267,14 @@ static void write_tables(const struct analysis *analysis, FILE *out)
     const char *separator = "";
 
     fputs(",\n\"functions\": [", out);
-    for (unsigned i = 1; i < TRACE_CALL_LAST; i++) {
+    for (unsigned i = 1; i < trace->ncall_names; i++) {
         const struct profile *call = &analysis->by_call[i];
 
         if (call->calls == 0)
             continue;
         fprintf(out, "%s[\"%s\", %" PRIu64 ", %" PRIu64 ", %.4f, %" PRIu64 "]", separator,
-                call_name[i], call->calls, call->ns, report_percent(call->ns, analysis->run_ns),
-                call->longest);
+                trace->call_name[i], call->calls, call->ns,
+                report_percent(call->ns, analysis->run_ns), call->longest);
         separator = ", ";
     }
     fputs("],\n\"paths\": [", out);
@@ -412,8 +412,8 @@ static void write_names(const struct analysis *analysis, FILE *out)
                 trace->place[i].rank == NONE ? -1 : (int64_t)trace->place[i].rank);
     }
     fputs("],\n\"call_names\": [", out);
-    for (unsigned i = 0; i < TRACE_CALL_LAST; i++)
-        fprintf(out, "%s\"%s\"", i ? ", " : "", call_name[i]);
+    for (unsigned i = 0; i < trace->ncall_names; i++)
+        fprintf(out, "%s\"%s\"", i ? ", " : "", trace->call_name[i]);
     fputs("],\n\"own_names\": [", out);
     for (unsigned i = 0; i < OWN_KINDS; i++)
         fprintf(out, "%s\"%s\"", i ? ", " : "", own_region_name[i].name);
@@ -458,9 +458,12 @@ static void write_data(const struct findings *findings, const char *title, FILE 
     json_text(out, trace->description ? trace->description : "");
     fprintf(out,
             ", \"model\": \"%s\", \"ranks\": %u, \"events\": %" PRIu64 ", \"length\": %" PRIu64
-            ", \"rma_percent\": %.4f, \"all_ops\": %zu",
+            ", \"rma_percent\": %.4f, \"other_percent\": %.4f, \"rma_calls\": %d, \"all_ops\": %zu",
             report_model(analysis->model), trace->nranks, trace->events, trace->length,
-            report_percent(rma, analysis->run_ns), trace->nops);
+            report_percent(rma, analysis->run_ns),
+            trace->messages ? report_percent(report_totals(analysis).other, analysis->run_ns)
+                            : -1.0,
+            TRACE_CALL_LAST, trace->nops);
     write_names(analysis, out);
     write_tables(analysis, out);
     write_sites(analysis, out);

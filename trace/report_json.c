@@ -67,7 +67,7 @@ static void json_by_site(const struct trace *trace, const struct by_site *by_sit
     for (size_t i = 0; i < by_site->n; i++) {
         const struct at_site *at = &by_site->at[order[i]];
 
-        fprintf(out, "%s\n      {\"call\": \"%s\"", i ? "," : "", call_name[at->call]);
+        fprintf(out, "%s\n      {\"call\": \"%s\"", i ? "," : "", trace->call_name[at->call]);
         json_site(trace, "site", at->site, out);
         fputs(", ", out);
         number(out, "number", at->number);
@@ -128,10 +128,10 @@ static void json_pattern(const struct analysis *analysis, unsigned i, FILE *out)
     number(out, "of", finding->of);
     fputs(", \"by_call\": {", out);
     const char *separator = "";
-    for (unsigned c = 1; c < TRACE_CALL_LAST; c++)
+    for (unsigned c = 1; c < CALL_NAMES; c++)
         if (finding->by_call[c]) {
             fputs(separator, out);
-            number(out, call_name[c], finding->by_call[c]);
+            number(out, analysis->trace->call_name[c], finding->by_call[c]);
             separator = ", ";
         }
     fputs("}, \"by_site\": ", out);
@@ -151,15 +151,16 @@ static void json_pattern(const struct analysis *analysis, unsigned i, FILE *out)
 
 static void json_functions(const struct analysis *analysis, FILE *out)
 {
+    const struct trace *trace = analysis->trace;
     const char *separator = "";
 
     fputs(",\n  \"functions\": {", out);
-    for (unsigned i = 1; i < TRACE_CALL_LAST; i++) {
+    for (unsigned i = 1; i < CALL_NAMES; i++) {
         const struct profile *call = &analysis->by_call[i];
 
         if (call->calls == 0)
             continue;
-        fprintf(out, "%s\n    \"%s\": {", separator, call_name[i]);
+        fprintf(out, "%s\n    \"%s\": {", separator, trace->call_name[i]);
         number(out, "calls", call->calls);
         fputs(", ", out);
         number(out, "ns", call->ns);
@@ -282,6 +283,13 @@ static void json_causes(const struct analysis *analysis, const struct causes *ca
         fputs(r ? ",\n    {" : "\n    {", out);
         number(out, "computes", causes->rank[r].computes);
         fputs(", ", out);
+        number(out, "rma", analysis->rma_ns[r]);
+        if (analysis->trace->messages) {
+            fputs(", ", out);
+            number(out, "other_mpi", analysis->other_ns[r]);
+        } else
+            fputs(", \"other_mpi\": null", out);
+        fputs(", ", out);
         number(out, "waits", causes->rank[r].waits);
         fprintf(out, ", \"costs\": %.0f}", causes->rank[r].costs);
     }
@@ -316,6 +324,32 @@ static void json_regions(const struct analysis *analysis, const struct causes *c
         fprintf(out, ", \"costs\": %.0f}", region->costs);
     }
     fputs("]", out);
+}
+
+/* Null where the archive has no messages. */
+static void json_messages(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    const struct totals totals = report_totals(analysis);
+
+    fputs(",\n  \"messages\": ", out);
+    if (!trace->messages) {
+        fputs("null", out);
+        return;
+    }
+    fputs("{", out);
+    number(out, "sent", trace->nsendings);
+    fputs(", ", out);
+    number(out, "bytes", totals.sent);
+    fputs(", ", out);
+    number(out, "received", trace->nreceivings);
+    fputs(", ", out);
+    number(out, "collective", trace->ntogethers);
+    fputs(", ", out);
+    number(out, "ns", totals.other);
+    fputs(", ", out);
+    number(out, "waits", totals.waits);
+    fputs("}", out);
 }
 
 static void json_notes(const struct trace *trace, FILE *out)
@@ -395,6 +429,7 @@ void report_json(const struct findings *findings, FILE *out)
     json_matrix(analysis, out);
     json_causes(analysis, findings->causes, out);
     json_regions(analysis, findings->causes, out);
+    json_messages(analysis, out);
     fputs(",\n  \"patterns\": {", out);
     for (unsigned i = 0; i < PATTERNS; i++)
         json_pattern(analysis, i, out);

@@ -87,6 +87,22 @@ static void wrapped(FILE *out, const char *sentence, int indent)
     fputc('\n', out);
 }
 
+/* What is between calls of RMA, where it is known. */
+static void messages(const struct analysis *analysis, FILE *out)
+{
+    const struct trace *trace = analysis->trace;
+    const struct totals totals = report_totals(analysis);
+
+    if (!trace->messages)
+        return;
+    fprintf(out, "  in other calls of MPI: %s, %.2f %% of the run, in which %s are waiting\n",
+            duration(totals.other), report_percent(totals.other, analysis->run_ns),
+            duration(totals.waits));
+    fprintf(out,
+            "  %zu messages with %s were sent, %zu received; %zu calls of collective operations\n",
+            trace->nsendings, bytes(totals.sent), trace->nreceivings, trace->ntogethers);
+}
+
 static void overview(const struct analysis *analysis, FILE *out)
 {
     const struct trace *trace = analysis->trace;
@@ -101,6 +117,7 @@ static void overview(const struct analysis *analysis, FILE *out)
             "  in calls of RMA: %s of all ranks together, %.2f %% of the run; outside: %.2f %%\n",
             duration(rma), report_percent(rma, analysis->run_ns),
             100.0 - report_percent(rma, analysis->run_ns));
+    messages(analysis, out);
     if (analysis->writing_ns)
         fprintf(out, "  writing the trace: %s, part of the times below\n",
                 duration(analysis->writing_ns));
@@ -124,21 +141,22 @@ static void overview(const struct analysis *analysis, FILE *out)
 
 static void functions(const struct analysis *analysis, FILE *out)
 {
-    uint64_t ns[TRACE_CALL_LAST];
+    uint64_t ns[CALL_NAMES];
 
-    for (unsigned i = 0; i < TRACE_CALL_LAST; i++)
+    for (unsigned i = 0; i < CALL_NAMES; i++)
         ns[i] = analysis->by_call[i].ns;
-    size_t *order = report_order(ns, TRACE_CALL_LAST);
+    size_t *order = report_order(ns, CALL_NAMES);
     heading(out, "Functions");
     fprintf(out, "  %-28s %10s %12s %8s %12s %12s\n", "function", "calls", "time", "of run", "mean",
             "longest");
-    for (unsigned i = 0; i < TRACE_CALL_LAST; i++) {
+    for (unsigned i = 0; i < CALL_NAMES; i++) {
         const struct profile *call = &analysis->by_call[order[i]];
 
         if (call->calls)
-            fprintf(out, "  %-28s %10" PRIu64 " %12s %6.2f %% %12s %12s\n", call_name[order[i]],
-                    call->calls, duration(call->ns), report_percent(call->ns, analysis->run_ns),
-                    duration(call->ns / call->calls), duration(call->longest));
+            fprintf(out, "  %-28s %10" PRIu64 " %12s %6.2f %% %12s %12s\n",
+                    analysis->trace->call_name[order[i]], call->calls, duration(call->ns),
+                    report_percent(call->ns, analysis->run_ns), duration(call->ns / call->calls),
+                    duration(call->longest));
     }
     free(order);
 }
@@ -390,14 +408,15 @@ static void shares(const struct analysis *analysis, const struct causes *causes,
         most = u64_max(most, causes->rank[r].computes);
     }
     size_t *order = report_order(costs, n);
-    fprintf(out, "\n  %6s %12s %12s %12s %18s\n", "rank", "computes", "in calls", "waits",
-            "makes others wait");
+    fprintf(out, "\n  %6s %12s %12s %12s %12s %18s\n", "rank", "computes", "in RMA", "in other MPI",
+            "waits", "makes others wait");
     for (uint32_t i = 0; i < n && i < RANKS_SHOWN; i++) {
         const struct share_of_rank *rank = &causes->rank[order[i]];
 
-        fprintf(out, "  %6zu %12s %12s %12s %18s\n", order[i], duration(rank->computes),
-                duration(analysis->rma_ns[order[i]]), duration(rank->waits),
-                duration(costs[order[i]]));
+        fprintf(out, "  %6zu %12s %12s %12s %12s %18s\n", order[i], duration(rank->computes),
+                duration(analysis->rma_ns[order[i]]),
+                analysis->trace->messages ? duration(analysis->other_ns[order[i]]) : "not known",
+                duration(rank->waits), duration(costs[order[i]]));
     }
     if (n > RANKS_SHOWN)
         fprintf(out, "  ... and %u more (all of them in the JSON report)\n", n - RANKS_SHOWN);

@@ -21,11 +21,11 @@ char *call_text(const struct trace *trace, unsigned call, uint32_t site, bool is
     char *place = site_text(trace, site), *all;
 
     if (!place)
-        return text("%s", call_name[call]);
+        return text("%s", trace->call_name[call]);
     if (!is_short && trace->site[site].function)
-        all = text("%s at %s (%s)", call_name[call], place, trace->site[site].function);
+        all = text("%s at %s (%s)", trace->call_name[call], place, trace->site[site].function);
     else
-        all = text("%s at %s", call_name[call], place);
+        all = text("%s at %s", trace->call_name[call], place);
     free(place);
     return all;
 }

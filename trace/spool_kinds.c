@@ -26,6 +26,13 @@ enum spool_window spool_window_of(unsigned kind)
     case TRACE_REGION_BEGIN:
     case TRACE_REGION_END:
     case TRACE_RECORDING:
+    case TRACE_COMM:
+    case TRACE_SEND:
+    case TRACE_SENT:
+    case TRACE_RECEIVE:
+    case TRACE_RECEIVED:
+    case TRACE_CANCELLED:
+    case TRACE_COLLECTIVE:
         return SPOOL_NO_WINDOW;
     case TRACE_WIN_CREATE:
     case TRACE_SERVE:
@@ -56,6 +63,24 @@ static bool other_fields_good(const struct trace_record *r)
     }
 }
 
+/* Kinds for which win is a communicator. */
+static bool message_fields_good(const struct trace_record *r, uint32_t nproc)
+{
+    switch (r->kind) {
+    case TRACE_COMM:
+        return r->win && r->peer >= 0 && r->arg <= nproc && (uint32_t)r->peer < r->arg;
+    case TRACE_SEND:
+    case TRACE_RECEIVED:
+        return r->win && r->peer >= 0;
+    case TRACE_RECEIVE:
+        return r->win && r->id;
+    case TRACE_COLLECTIVE:
+        return r->win && r->what < TRACE_COLLECTIVES;
+    default:
+        return r->id;
+    }
+}
+
 bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
 {
     if (r->kind == TRACE_NAME || r->kind == TRACE_OBJECT || r->kind == TRACE_TEXT)
@@ -83,6 +108,14 @@ bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
         return r->arg > 0 && r->arg <= TRACE_REGIONS_DEEP;
     case TRACE_RECORDING:
         return r->arg <= 1;
+    case TRACE_COMM:
+    case TRACE_SEND:
+    case TRACE_SENT:
+    case TRACE_RECEIVE:
+    case TRACE_RECEIVED:
+    case TRACE_CANCELLED:
+    case TRACE_COLLECTIVE:
+        return message_fields_good(r, nproc);
     default:
         return true;
     }

@@ -32,8 +32,8 @@ struct build {
 };
 
 /* The key of a call: its window, its site, its function. */
-enum { CALL_BITS = 8, PART_BITS = 28, PART_MAX = (1 << PART_BITS) - 1 };
-_Static_assert(TRACE_CALL_LAST <= 1 << CALL_BITS, "functions fit into their part of a key");
+enum { CALL_BITS = 12, PART_BITS = 26, PART_MAX = (1 << PART_BITS) - 1 };
+_Static_assert(CALL_NAMES <= 1 << CALL_BITS, "functions fit into their part of a key");
 
 /* The number of a key, the next free one where it is new. */
 static uint64_t number_of(struct table *table, uint64_t key)
@@ -230,7 +230,7 @@ static void find_activities(struct timeline *line)
 
     find_changes(&build);
     for (size_t i = 0; i < trace->ncalls; i++)
-        if (trace->call[i].outermost)
+        if (trace->call[i].top)
             next[trace->call[i].rank + 1]++;
     for (uint32_t r = 0; r < trace->nranks; r++)
         next[r + 1] += next[r];
@@ -238,7 +238,7 @@ static void find_activities(struct timeline *line)
     for (uint32_t r = 0; r <= trace->nranks; r++)
         first[r] = next[r];
     for (size_t i = 0; i < trace->ncalls; i++)
-        if (trace->call[i].outermost)
+        if (trace->call[i].top)
             call[next[trace->call[i].rank]++] = (uint32_t)i;
     for (uint32_t r = 0; r < trace->nranks; r++) {
         line->first[r] = build.n;

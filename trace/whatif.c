@@ -69,7 +69,7 @@ static bool has_threads(const struct trace *trace)
         const struct call *call = &trace->call[i];
         uint32_t *first = &place[call->rank];
 
-        if (!call->outermost)
+        if (!call->outermost || !call->rma)
             continue;
         several = several || (*first && *first != 1 + call->place);
         *first = 1 + call->place;

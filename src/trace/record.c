@@ -371,6 +371,7 @@ static bool is_always_recorded(enum trace_kind kind)
     case TRACE_REGION_END:
     case TRACE_LEAVE:
     case TRACE_RECORDING:
+    case TRACE_COMM:
         return true;
     default:
         return false;

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 5, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 6, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -115,7 +115,43 @@ enum trace_kind {
     TRACE_RECORDING, /* the process records nothing from here on (arg 0), or does again (arg 1): all
                         threads. In between there are only windows, names, objects, clocks, and the
                         ends of calls and regions that have begun before */
+    /* Messages, with mpi-rma-run --trace-all. Win is no window, but the number of a communicator at
+       this process, and peer a rank in it. */
+    TRACE_COMM, /* a communicator: win, id: the same number at all its processes and no other's,
+                   peer: this process's rank in it, arg: how many ranks */
+    TRACE_SEND, /* a message is sent, inside its call, before that does it. win, peer, arg: its tag,
+                   bytes, id: of its request, not 0 and never used again, 0: it has none */
+    TRACE_SENT, /* the request id of a message that was sent is complete */
+    TRACE_RECEIVE,    /* a receive with request id begins, inside its call. win */
+    TRACE_RECEIVED,   /* a message is received: win, peer, arg, bytes as above, id: 0, or of the
+                       request, which is complete */
+    TRACE_CANCELLED,  /* the request id is complete because it was cancelled */
+    TRACE_COLLECTIVE, /* what the call that has begun last does together with all of a communicator:
+                         win, what: enum trace_collective, peer: root, -1: none, bytes: handed in,
+                         id: bytes handed out at this process */
     TRACE_KINDS
+};
+
+/* Collective operations, in OTF2's order. */
+enum trace_collective {
+    TRACE_BARRIER,
+    TRACE_BCAST,
+    TRACE_GATHER,
+    TRACE_GATHERV,
+    TRACE_SCATTER,
+    TRACE_SCATTERV,
+    TRACE_ALLGATHER,
+    TRACE_ALLGATHERV,
+    TRACE_ALLTOALL,
+    TRACE_ALLTOALLV,
+    TRACE_ALLTOALLW,
+    TRACE_ALLREDUCE,
+    TRACE_REDUCE,
+    TRACE_REDUCE_SCATTER,
+    TRACE_SCAN,
+    TRACE_EXSCAN,
+    TRACE_REDUCE_SCATTER_BLOCK,
+    TRACE_COLLECTIVES
 };
 
 enum {                               /* limits of regions */

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "mpi/traced/traced.h"
+#include "mpi/traced/traced_messages.h"
 #include "mpi/traced/traced_site.h"
 
 static struct traced_calls *calls; /* NULL: the other library is not there */
@@ -70,6 +71,7 @@ void traced_calls_begin(struct trace *tr)
     for (unsigned i = 0; i < calls->n; i++)
         trace_add_name(tr, (uint16_t)(TRACE_CALL_LAST + i), calls->name[i]);
     (void)dl_iterate_phdr(find_text, NULL);
+    calls->messages = traced_messages_begin();
     atomic_store_explicit(&calls->leave, leave, memory_order_relaxed);
     atomic_store_explicit(&calls->enter, enter, memory_order_release);
 }
@@ -79,5 +81,6 @@ void traced_calls_end(void)
     if (calls == NULL)
         return;
     atomic_store_explicit(&calls->enter, NULL, memory_order_relaxed);
+    traced_messages_end();
     calls = NULL; /* leave stays: calls of other threads may be open, and record nothing */
 }

@@ -9,11 +9,62 @@
 #ifndef MRMA_MPI_TRACED_TRACED_CALLS_H
 #define MRMA_MPI_TRACED_TRACED_CALLS_H
 
+#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/spool.h"
+
 #define TRACED_CALLS_SYMBOL "mpirma_traced_calls"
+
+/* A collective call: of the counts those that it has. The arrays are of ints. */
+struct traced_collective {
+    enum trace_collective op;
+    int root;
+    MPI_Comm comm;
+    const void *sends, *receives; /* buffers */
+    MPI_Count send_count, receive_count;
+    const int *send_counts, *receive_counts;
+    MPI_Datatype send_type, receive_type;
+};
+
+struct traced_waits; /* requests that a call waits for */
+
+/* What a wrapper of a function that sends, receives or makes a communicator hands on, while its
+ * call is recorded. */
+struct traced_messages {
+    /* A message is going to be sent. */
+    void (*send)(MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm);
+    /* A message was received, as status says. */
+    void (*received)(MPI_Comm comm, const MPI_Status *status);
+    /* A send or receive is going to begin that has a request; returns its number, 0: it is not
+     * recorded. */
+    uint64_t (*posted)(bool sends, MPI_Count count, MPI_Datatype type, int peer, int tag,
+                       MPI_Comm comm);
+    /* It has begun (rc is MPI_SUCCESS) and has this request. */
+    void (*pending)(uint64_t number, bool sends, MPI_Comm comm, int rc, const MPI_Request *request);
+    /* A persistent request was made. */
+    void (*persistent)(bool sends, MPI_Count count, MPI_Datatype type, int peer, int tag,
+                       MPI_Comm comm, int rc, const MPI_Request *request);
+    /* Such requests are going to be started, and this request is going to be freed. These three,
+     * and what belongs to waits, also while the recording is stopped. */
+    void (*start)(int n, const MPI_Request *requests);
+    void (*freed)(const MPI_Request *request);
+    /* A call waits for or tests n requests; NULL: none is known here. Statuses returns where it
+     * shall put their statuses, which is given unless that is to be ignored. Then, k of them are
+     * complete: those of these indices, NULL: the first k; k < 0: the call has failed, or none is.
+     */
+    struct traced_waits *(*wait)(int n, const MPI_Request *requests);
+    MPI_Status *(*statuses)(struct traced_waits *waits, MPI_Status *given);
+    void (*waited)(struct traced_waits *waits, int k, const int *indices,
+                   const MPI_Status *statuses);
+    /* A collective operation is going to begin. */
+    void (*collective)(const struct traced_collective *operation);
+    /* A communicator was made of another one, by all its processes. Also while the recording is
+     * stopped. */
+    void (*communicator)(MPI_Comm parent, int rc, const MPI_Comm *made);
+};
 
 struct traced_calls {
     unsigned n;
@@ -26,6 +77,7 @@ struct traced_calls {
      * trace is taken. */
     _Atomic(bool (*)(unsigned number, const void *caller)) enter;
     _Atomic(void (*)(unsigned number)) leave;
+    const struct traced_messages *messages; /* set before enter, and stays */
 };
 
 struct trace;

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_messages.c - messages and collective operations: in the archive with their communicators,
+ * whatever was not recorded or is damaged, and in the report as waiting of known length where one
+ * process is late, and as none where nobody is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "archive_print.h"
+#include "tool_run.h"
+
+#define DELAY 10000.0 /* us */
+
+enum { WORLD = 1, PAIR = 2, OTHER = 9 };                   /* numbers of communicators */
+enum { SEND = TRACE_CALL_LAST, RECV, WAIT, ALLREDUCE, N }; /* and of functions */
+
+static const char *const names[] = {"Send", "Recv", "Waitall", "Allreduce"};
+
+/* All ranks, and ranks 1 and 0 in this order. */
+static void begin(struct made_job *job)
+{
+    make_create_all(job);
+    for (uint32_t i = 0; i < job->nproc; i++) {
+        struct trace_record *r = make_record(&job->app[i], 11, TRACE_COMM);
+
+        r->win = WORLD;
+        r->peer = (int32_t)i;
+        r->arg = job->nproc;
+        if (i < 2) {
+            r = make_record(&job->app[i], 11, TRACE_COMM);
+            r->win = PAIR + i; /* another number at each */
+            r->peer = 1 - (int32_t)i;
+            r->arg = 2;
+            r->id = UINT64_C(1) << 32 | 5;
+        }
+        for (unsigned k = 0; k < N - SEND; k++) {
+            struct trace_name *name =
+                (struct trace_name *)make_record(&job->app[i], 11, TRACE_NAME);
+
+            name->what = (uint16_t)(SEND + k);
+            strcpy(name->text, names[k]);
+        }
+    }
+}
+
+static struct trace_record *message(struct made_job *job, uint32_t rank, double us, unsigned kind,
+                                    uint32_t comm, int32_t peer, uint64_t request)
+{
+    struct trace_record *r = make_record(&job->app[rank], us, kind);
+
+    r->win = comm;
+    r->peer = peer;
+    r->arg = 3; /* the tag */
+    r->bytes = 64;
+    r->id = request;
+    return r;
+}
+
+static void enter(struct made_job *job, uint32_t rank, double us, unsigned call)
+{
+    make_record(&job->app[rank], us, TRACE_ENTER)->what = (uint16_t)call;
+}
+
+static void leave(struct made_job *job, uint32_t rank, double us, unsigned call)
+{
+    make_record(&job->app[rank], us, TRACE_LEAVE)->what = (uint16_t)call;
+}
+
+static void send(struct made_job *job, uint32_t rank, double from, double to, uint32_t comm,
+                 int32_t peer)
+{
+    enter(job, rank, from, SEND);
+    message(job, rank, from, TRACE_SEND, comm, peer, 0);
+    leave(job, rank, to, SEND);
+}
+
+static void receive(struct made_job *job, uint32_t rank, double from, double to, uint32_t comm,
+                    int32_t peer)
+{
+    enter(job, rank, from, RECV);
+    message(job, rank, to, TRACE_RECEIVED, comm, peer, 0);
+    leave(job, rank, to, RECV);
+}
+
+static void collective(struct made_job *job, uint32_t rank, double from, double to, unsigned op,
+                       int32_t root)
+{
+    struct trace_record *r;
+
+    enter(job, rank, from, ALLREDUCE);
+    r = message(job, rank, from, TRACE_COLLECTIVE, WORLD, root, 128);
+    r->what = (uint16_t)op;
+    leave(job, rank, to, ALLREDUCE);
+}
+
+/* The total of a wait state, us. */
+static double waited(const char *json, const char *pattern)
+{
+    return json_number(json, pattern, "total") / 1000;
+}
+
+static void assert_near(double seen, double expected)
+{
+    if (seen < expected - 1 || seen > expected + 1)
+        print_message("%f us, expected %f\n", seen, expected);
+    assert_true(seen >= expected - 1 && seen <= expected + 1);
+}
+
+/* Rank 1 of PAIR is rank 0 of the world. The first message is for the first receive that began,
+ * whose wait comes second; a late one delays the wait for both. */
+static void late_senders(void **state)
+{
+    for (int late = 0; late < 2; late++) {
+        struct made_job job;
+        const double delay = late * DELAY;
+
+        (void)state;
+        make_job(&job, 2);
+        begin(&job);
+        enter(&job, 1, 100, RECV);
+        message(&job, 1, 100, TRACE_RECEIVE, PAIR + 1, -1, 1);
+        leave(&job, 1, 101, RECV);
+        enter(&job, 1, 102, RECV);
+        message(&job, 1, 102, TRACE_RECEIVE, PAIR + 1, -1, 2);
+        leave(&job, 1, 103, RECV);
+        send(&job, 0, 104, 105, PAIR, 0);
+        enter(&job, 1, 110, WAIT);
+        send(&job, 0, 110 + delay, 112 + delay, PAIR, 0);
+        message(&job, 1, 113 + delay, TRACE_RECEIVED, PAIR + 1, 1, 2);
+        message(&job, 1, 113 + delay, TRACE_RECEIVED, PAIR + 1, 1, 1);
+        leave(&job, 1, 114 + delay, WAIT);
+        make_free_all(&job, 300 + delay);
+        char *output = archive_make_and_print(&job);
+        assert_int_equal(archive_lines(output, "MPI_SEND", "Tag: 3, Length: 64"), 2);
+        assert_int_equal(archive_lines(output, "MPI_IRECV_REQUEST", ""), 2);
+        assert_int_equal(
+            archive_lines(output, "MPI_IRECV", "Communicator: \"communicator 5 of rank 1\""), 2);
+        free(output);
+        char *json = run_report(&job, "--json %s");
+        assert_near(waited(json, "late_sender"), delay);
+        assert_near(waited(json, "late_receiver"), 0);
+        free(json);
+        make_free(&job);
+    }
+}
+
+/* A send that returns before its receiver has come has not waited. */
+static void late_receivers(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 3);
+    begin(&job);
+    send(&job, 0, 100, 101, WORLD, 2);
+    send(&job, 0, 200, 210 + DELAY, WORLD, 2);
+    receive(&job, 2, 150, 160, WORLD, 0);
+    receive(&job, 2, 200 + DELAY, 211 + DELAY, WORLD, 0);
+    make_free_all(&job, 300 + DELAY);
+    char *json = run_report(&job, "--json %s");
+    assert_near(waited(json, "late_receiver"), DELAY);
+    assert_near(waited(json, "late_sender"), 0);
+    assert_near(json_number(json, "messages", "ns") / 1000, 1 + 10 + DELAY + 10 + 11);
+    free(json);
+    make_free(&job);
+}
+
+/* Rank 0 is late to each kind of operation, or rank 1 where rank 0 is the root that waits. */
+static void operations(void **state)
+{
+    static const struct {
+        unsigned op;
+        int32_t root;
+        uint32_t late;
+        const char *pattern;
+        int waiting; /* processes */
+    } kinds[] = {
+        {TRACE_BARRIER, -1, 0, "wait_at_barrier", 2}, {TRACE_ALLREDUCE, -1, 0, "wait_at_nxn", 2},
+        {TRACE_ALLTOALLV, -1, 1, "wait_at_nxn", 2},   {TRACE_BCAST, 0, 0, "late_broadcast", 2},
+        {TRACE_SCATTERV, 0, 0, "late_broadcast", 2},  {TRACE_BCAST, 0, 1, "late_broadcast", 0},
+        {TRACE_REDUCE, 0, 1, "early_reduce", 1},      {TRACE_GATHER, 0, 0, "early_reduce", 0},
+        {TRACE_SCAN, -1, 0, "wait_at_nxn", 0},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        struct made_job job;
+
+        make_job(&job, 3);
+        begin(&job);
+        for (uint32_t i = 0; i < 3; i++)
+            collective(&job, i, 100 + (i == kinds[k].late ? DELAY : 0), 110 + DELAY, kinds[k].op,
+                       kinds[k].root);
+        make_free_all(&job, 300 + DELAY);
+        char *output = archive_make_and_print(&job);
+        assert_int_equal(archive_lines(output, "MPI_COLLECTIVE_BEGIN", ""), 3);
+        assert_int_equal(archive_lines(output, "MPI_COLLECTIVE_END", "\"MPI_COMM_WORLD\""), 3);
+        free(output);
+        char *json = run_report(&job, "--json %s");
+        assert_near(waited(json, kinds[k].pattern), kinds[k].waiting * DELAY);
+        free(json);
+        make_free(&job);
+    }
+}
+
+/* Messages of an unknown communicator and to nobody, an operation without its call, and one whose
+ * process was killed in it. */
+static void not_whole(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    begin(&job);
+    send(&job, 0, 100, 101, OTHER, 1);
+    send(&job, 0, 102, 103, PAIR, 7);
+    message(&job, 0, 104, TRACE_COLLECTIVE, WORLD, -1, 0);
+    enter(&job, 0, 105, ALLREDUCE);
+    message(&job, 0, 105, TRACE_COLLECTIVE, WORLD, -1, 0);
+    make_free_call(&job, 1, 300, 301);
+    char *output = archive_make_and_print(&job);
+    assert_int_equal(archive_lines(output, "MPI_SEND", ""), 0);
+    assert_int_equal(archive_lines(output, "MPI_COLLECTIVE_BEGIN", ""), 1);
+    assert_int_equal(archive_lines(output, "MPI_COLLECTIVE_END", ""), 1);
+    free(output);
+    make_free(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(late_senders),
+        cmocka_unit_test(late_receivers),
+        cmocka_unit_test(operations),
+        cmocka_unit_test(not_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
