@@ -7,6 +7,10 @@
 #
 #   --short    a part of each program's tests
 #   --ci       a part of some programs, twenty minutes on two processors
+#   --fabrics  MPICH's RMA tests over each fabric of the test provider (test/fabric), in place of the other runs;
+#              --fabrics=verbs,cxi over these, and --fabrics=roce in the machine of scripts/fabric.sh
+#   --prepare  build what is needed, and run nothing
+#   --prepared build nothing, and run what was built
 #   --library  leave out the host alone where test/apps/expected tells what it does: that changes only
 #              with the host, and takes most of the time
 #   --table    run nothing, print the table of the results that are there
@@ -26,6 +30,8 @@ top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 all="nwchem opencoarrays armci ga petsc mpi4py mpich-rma"
 size=full
 runs=yes
+prepare=yes
+fabrics=
 library=
 update=
 programs=
@@ -33,10 +39,14 @@ while test $# -gt 0; do
     case $1 in
     --short) size=short ;;
     --ci) size=ci ;;
+    --fabrics) fabrics=all ;;
+    --fabrics=*) fabrics=$(echo "${1#*=}" | tr , ' ') ;;
+    --prepare) runs= ;;
+    --prepared) prepare= ;;
     --library) library=yes ;;
-    --table) runs= ;;
+    --table) runs= && prepare= ;;
     --update) update=yes ;;
-    -*) unknown_option "$1" --short --ci --library --table --update ;;
+    -*) unknown_option "$1" --short --ci --fabrics --prepare --prepared --library --table --update ;;
     *)
         test -f "$top_srcdir/test/apps/$1.sh" && test "$1" != common || die "there is no program '$1', only: $all"
         programs="$programs $1"
@@ -46,13 +56,29 @@ while test $# -gt 0; do
 done
 # Without those that take long to install or to build.
 test "$size" != ci || all="nwchem opencoarrays armci ga mpi4py mpich-rma"
+kind=
+if test -n "$fabrics"; then
+    # What fails over pretended nodes is known of programs with a file in test/apps/expected.
+    all=mpich-rma
+    for program in $programs; do
+        test -f "$top_srcdir/test/apps/expected/$program" || die "--fabrics: $program has no file in test/apps/expected"
+    done
+    . "$top_srcdir/test/fabrics.sh"
+    test "$fabrics" != all || fabrics=$profiles
+    for fabric in $fabrics; do
+        case " $profiles roce " in *" $fabric "*) ;; *) die "there is no fabric '$fabric', only: $profiles roce" ;; esac
+    done
+    kind=-fabrics
+    make_target="all test/fabric/libcard-fi.la"
+    test "$size" != ci || size=fabrics
+fi
 app=${APPS_DIR:-$top_srcdir/build-apps${APPS_NAME:+-$APPS_NAME}}
-mkdir -p "$app/results" && app=$(cd "$app" && pwd) || exit 1
+mkdir -p "$app/results$kind" && app=$(cd "$app" && pwd) || exit 1
 
 result_files() {
     for program in ${programs:-$all}; do
         for host in ${HOSTS:-$hosts}; do
-            test ! -f "$app/results/$program-$host" || echo "$app/results/$program-$host"
+            test ! -f "$app/results$kind/$program-$host" || echo "$app/results$kind/$program-$host"
         done
     done
 }
@@ -62,16 +88,26 @@ table() { # what to print: table, details or totals
     python3 "$top_srcdir/test/apps/results.py" "$1" $(result_files)
 }
 
-if test -n "$runs"; then
-    test -n "$HOSTS$programs" || rm -f "$app"/results/*
+if test -n "$prepare"; then
     (install_missing) || exit 1
     bootstrap
     for host in ${HOSTS:-$hosts}; do
         build "$host" || die "the build for $host failed"
     done
+fi
+if test -n "$prepare" && test -z "$runs"; then
     for program in ${programs:-$all}; do
         for host in ${HOSTS:-$hosts}; do
-            result=$app/results/$program-$host
+            (! prepare_app "$program" "$host" || test -z "$why" || die "$program on $host: $why") || exit 1
+        done
+    done
+    exit
+fi
+if test -n "$runs"; then
+    test -n "$HOSTS$programs" || rm -f "$app/results$kind"/*
+    for program in ${programs:-$all}; do
+        for host in ${HOSTS:-$hosts}; do
+            result=$app/results$kind/$program-$host
             (run_app "$program" "$host") >"$result.new" || die "$program on $host: the run was ended"
             if test -s "$result.new"; then mv "$result.new" "$result"; else rm -f "$result" "$result.new"; fi
         done
@@ -79,6 +115,12 @@ if test -n "$runs"; then
 fi
 
 test -n "$(result_files)" || die "there are no results"
+if test -n "$fabrics"; then
+    table fabrics
+    test -z "$update" || table fabrics | replace_part "$top_srcdir/doc/report/real-programs.md" "fabrics"
+    table totals
+    exit
+fi
 table table
 table details
 if test -n "$update"; then

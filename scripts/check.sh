@@ -9,8 +9,9 @@
 # does the same on another release of Debian, in a tree of its own; see release.sh.
 #   sh scripts/check.sh --host NAME [CONFIGURE ARGUMENTS]
 # does it over an MPI library that this release does not have; see host.sh.
-#   sh scripts/check.sh --fabric roce [--short] [CONFIGURE ARGUMENTS]
-# runs a list over InfiniBand verbs, in a virtual machine with software RoCE; see fabric.sh.
+#   sh scripts/check.sh --fabric profiles|roce [--short] [CONFIGURE ARGUMENTS]
+# runs a list over the fabrics of the test provider, or over InfiniBand verbs in a virtual machine with software RoCE; see
+# fabric.sh.
 # The argument --apps behind these has check-apps.sh run there in place of the tests, with the
 # arguments that follow.
 # The argument --short, before those for configure, or CHECK=short in the environment

@@ -1,9 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# fabric.sh - check.sh over a fabric that this machine has not: the programs of test/mpi/testlist-roce over
-# InfiniBand verbs, in a virtual machine whose kernel has RDMA in software (rdma_rxe, RoCE). Started by
+# fabric.sh - check.sh over fabrics that this machine has not. Started by
+#
+#   sh scripts/check.sh --fabric profiles [CONFIGURE ARGUMENTS]
+# runs the programs of test/mpi/testlist-profiles over each fabric of the test provider (test/fabric).
 #
 #   sh scripts/check.sh --fabric roce [--short] [CONFIGURE ARGUMENTS]
+# runs those of test/mpi/testlist-roce over InfiniBand verbs, in a virtual machine whose kernel has RDMA in software
+# (rdma_rxe, RoCE).
 #
 # --short takes test/mpi/testlist-roce-short, and MPICH alone unless HOSTS says otherwise.
 #
@@ -15,8 +19,9 @@
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
 
-case $1 in -*) unknown_option "$1" ;; roce) shift ;; *) die "--fabric ${1:-without a name}: expected roce" ;; esac
-list=testlist-roce
+case $1 in -*) unknown_option "$1" ;; roce | profiles) ;; *) die "--fabric ${1:-without a name}: expected roce or profiles" ;; esac
+list=testlist-$1
+shift
 limit=${FABRIC_LIMIT:-3600}
 if test "$1" = --short; then
     shift
@@ -76,7 +81,7 @@ TESTLIST='$top_srcdir/test/mpi/$list' MTEST_SLOWER=8 sh '$top_srcdir/test/run-li
 END
     say "a machine with software RoCE for $host"
     timeout -k 10 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 4096 -nographic -no-reboot \
-        -kernel "$kernel"/boot/vmlinuz-* -initrd "$where/initrd.gz" -append 'console=ttyS0 panic=1' -nic none \
+        -kernel "$kernel"/boot/vmlinuz-* -initrd "$where/initrd.gz" -append 'console=ttyS0 panic=1 no_timer_check' -nic none \
         -virtfs local,path=/,mount_tag=files,security_model=none,readonly=on,multidevs=remap \
         -virtfs "local,path=$out,mount_tag=out,security_model=none" >"$out/console" 2>&1 </dev/null
 }
@@ -101,6 +106,35 @@ count() {
     skipped=$((skipped + skips))
 }
 
+# The list of one host over the test provider.
+run_profiles() {
+    out=$where/$host-profiles
+    rm -rf "$out" && mkdir -p "$out" || exit 1
+    say "the fabrics of the test provider for $host"
+    (cd "$(build_dir "$host")" &&
+        TESTLIST="$top_srcdir/test/mpi/$list" sh "$top_srcdir/test/run-list.sh" fabric >"$out/tap" 2>"$out/console")
+}
+
+# The programs of lists.
+programs_of() {
+    cat "$@" | awk '/^[a-z]/ {
+        sub(/\.sh$/, "", $1); print $1 ~ /\// ? $1 : "test/mpi/" $1 }' | sort -u
+}
+
+if test "$list" = testlist-profiles; then
+    install_missing
+    mkdir -p "$where" || exit 1
+    bootstrap
+    make_target="libmpi-rma.la test/fabric/libcard-fi.la $(programs_of "$top_srcdir/test/mpi/$list" | tr '\n' ' ')"
+    for host in ${HOSTS:-$hosts}; do
+        build "$host" "$@" || die "the build for $host failed"
+        run_profiles
+        count
+    done
+    echo "$passed passed, $failed failed, $skipped skipped"
+    test "$failed" = 0
+    exit
+fi
 test "$(uname -m)" = x86_64 || skip "the machine is emulated on x86-64 only"
 command -v apt-get >/dev/null || skip "its kernel is a package of Debian, and there is no apt"
 packages="$packages qemu-system-x86 busybox-static kmod cpio ibverbs-providers"
@@ -109,8 +143,8 @@ mkdir -p "$where" || exit 1
 get_kernel
 make_initrd
 bootstrap
-make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-rma-info test/mpi/spool_check $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1);
-    print "test/mpi/" $1 }' "$top_srcdir/test/mpi/$list" | sort -u | tr '\n' ' ')"
+make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-rma-info test/mpi/spool_check test/mpi/kill_victim $(
+    programs_of "$top_srcdir/test/mpi/$list" | tr '\n' ' ')"
 for host in ${HOSTS:-$hosts}; do
     if ! build "$host" "$@"; then
         echo "$host: the build failed"

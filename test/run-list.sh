@@ -19,7 +19,7 @@ testlist=${TESTLIST:-$abs_top_srcdir/test/mpi/testlist}
 path=$1
 shift
 only=" $* "
-profiles="ideal verbs cxi efa opx psm3"
+. "$abs_top_srcdir/test/fabrics.sh"
 all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce host $profiles"
 
 # auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), with MTEST_FULL for the lines of cma, too.
@@ -37,18 +37,8 @@ set_path() {
     packets) export MPIRMA_PATH=shm-packets ;;
     net) export MPIRMA_PATH=net-packets MPIRMA_OFI_INTERFACE=lo ;;
     nodes[12]) export MPIRMA_RANKS_PER_NODE="${path#nodes}" MPIRMA_OFI_INTERFACE=lo ;;
-    fabric)
-        export MPIRMA_RANKS_PER_NODE=1 FI_PROVIDER_PATH="$abs_top_builddir/test/fabric/.libs"
-        export OMPI_MCA_mtl=^ofi OMPI_MCA_btl=^ofi # the host is not tested
-        # The card is a thread of the rank. A rank that the host binds to a core, and that spins there in a call of the host,
-        # would have its card wait for that core at each operation.
-        export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
-        export OMPI_MCA_mpi_yield_when_idle=1
-        ;;
-    roce)
-        export MPIRMA_RANKS_PER_NODE=1 MPIRMA_OFI_PROVIDER=verbs
-        export UCX_TLS=posix,sysv,tcp,self # by itself UCX takes half a minute over this card, and ends with signal 11 at times
-        ;;
+    fabric) over_profiles ;;
+    roce) over_roce ;;
     netns[23]) test -n "$NETNS_HOSTS" || start_machines "$@" ;;
     host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
     *)
@@ -307,7 +297,7 @@ do_line() {
     own=$vars
     for profile in $profiles; do
         listed "$paths" "$profile" || continue
-        vars="MPIRMA_OFI_PROVIDER=$profile FABRIC_PROFILE=$profile${own:+ $own}"
+        vars="$(profile_settings "$profile")${own:+ $own}"
         run_counts
     done
 }

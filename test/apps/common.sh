@@ -131,7 +131,18 @@ END
 
 # The ways to run a program: host, without the library; lib, with it; nodes, with it over pretended
 # nodes of one process each. Where a file tells what the host alone does, --ci and --library do not run that again.
+# With --fabrics it is one for each fabric, with the library and nodes of one process.
 all_variants="host lib nodes"
+
+# The settings of the present variant, which come with the command.
+variant_settings() {
+    test "$variant" = host || echo "LD_PRELOAD=$MPI_RMA_LIB MPIRMA_STATS=$tmp/stats.csv"
+    case $variant in
+    host | lib | roce) echo "APPS_VARIANT=$variant" ;;
+    nodes) echo "MPIRMA_RANKS_PER_NODE=1 MPIRMA_OFI_INTERFACE=lo" ;;
+    *) profile_settings "$variant" ;;
+    esac
+}
 
 # ask QUESTION [FILE]: what the file of expected results says of the present test and variant, and of what was found,
 # which is read from FILE; the questions are commands of results.py.
@@ -142,14 +153,13 @@ ask() {
 # run_variant VARIANT: one run of the test; a line of what it took, and one for each point.
 run_variant() {
     variant=$1
-    settings="APPS_VARIANT=$variant"
-    test "$variant" = host || settings="LD_PRELOAD=$MPI_RMA_LIB MPIRMA_STATS=$tmp/stats.csv"
-    test "$variant" != nodes || settings="$settings MPIRMA_RANKS_PER_NODE=1 MPIRMA_OFI_INTERFACE=lo"
+    settings=$(variant_settings)
     # A round trip over the network takes many times what one through memory does.
     limit=$seconds
     # The hosts' barriers take turns then.
     test "$nprocs" -le "$jobs" || limit=$((limit * 2))
-    test "$variant" != nodes || limit=$((limit * 3))
+    case $variant in host | lib) ;; *) limit=$((limit * 3)) ;; esac
+    limit=$((limit * ${MTEST_SLOWER:-1}))
     test -z "$expected" || ! ask hangs || limit=30
     rm -f "$tmp"/stats*.csv
     began=$(centiseconds)
@@ -223,27 +233,37 @@ unexpected() {
     done
 }
 
-# run_app PROGRAM HOST: prepare it and run its tests, results on standard output.
-run_app() {
+# prepare_app PROGRAM HOST: build it where that has not been done, in the directory which is the present one then. $why says
+# what is wrong if it cannot be had; ends with 1 where it does not run on the host.
+prepare_app() {
     program=$1
     host=$2
     cd "$(build_dir "$host")" && . ./test/env.sh || exit 1
     . "$top_srcdir/test/limit.sh"
+    . "$top_srcdir/test/fabrics.sh"
     . "$top_srcdir/test/apps/$program.sh"
-    case " $app_hosts " in *" $host "*) ;; *) return 0 ;; esac
+    case " $app_hosts " in *" $host "*) ;; *) return 1 ;; esac
     mkdir -p "$app/$host/$program" && cd "$app/$host/$program" || exit 1
-    expected=$abs_top_srcdir/test/apps/expected/$program
-    test -f "$expected" && test "$MPI_BUILD" != abi || expected=
     app_version=
     why=
     packages=$app_packages
-    if ! (install_missing); then
+    if test -n "$prepare" && ! (install_missing); then
         why="its packages can't be installed"
     else
         app_prepare
     fi
-    variants=$all_variants
-    if test -n "$expected" && { test "$size" = ci || test -n "$library"; }; then
+    return 0
+}
+
+# run_app PROGRAM HOST: prepare it and run its tests, results on standard output.
+run_app() {
+    prepare_app "$@" || return 0
+    expected=$abs_top_srcdir/test/apps/expected/$program
+    test -f "$expected" && test "$MPI_BUILD" != abi || expected=
+    variants=${fabrics:-$all_variants}
+    if test -n "$fabrics"; then
+        case $fabrics in roce) over_roce ;; *) over_profiles ;; esac
+    elif test -n "$expected" && { test "$size" = ci || test -n "$library"; }; then
         variants="lib nodes"
     fi
     printf 'program\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$app_title" "$host" "$MPI_HOST_VERSION" \
@@ -256,7 +276,7 @@ run_app() {
     (app_tests) >tests
     if test -n "$expected" && test "$size" != full; then
         mv tests tests.all
-        python3 "$abs_top_srcdir/test/apps/results.py" chosen "$expected" <tests.all >tests
+        python3 "$abs_top_srcdir/test/apps/results.py" chosen "$expected" "$size" <tests.all >tests
     fi
     while read -r line <&5; do
         rounds=1

@@ -3,8 +3,9 @@
 
 A file is named as the program; a line is
   POINT WHEN MPICH OPENMPI [REASON]
-with `ci` for WHEN if CI runs the test, else `full`; and for each host three signs: the host alone, with the
-library, with the library over pretended nodes:
+with `ci` for WHEN if CI runs the test, `fabrics` if --ci --fabrics runs it over each fabric of the test provider as
+well, else `full`; and for each host three signs: the host alone, with the library, with the library over pretended
+nodes, which is also what holds over each fabric:
   +  passes
   -  fails
   !  fails by not ending; it is given half a minute
@@ -21,6 +22,7 @@ from typing import Iterator
 
 HOSTS = "mpich", "openmpi"
 VARIANTS = "host", "lib", "nodes"
+FABRICS = "ideal", "verbs", "cxi", "efa", "opx", "psm3", "roce"  # variants with pretended nodes, too
 RESULTS = {"+": "pass", "s": "skip", "-": "fail", "!": "fail"}  # of any other sign, none
 
 
@@ -49,7 +51,7 @@ class Expected:
 
     def _read(self, line: str) -> None:
         point, when, *signs, reason = (line.split(maxsplit=4) + [""] * 5)[:5]
-        if when not in ("ci", "full") or not all(re.fullmatch(r"[-+!s?.]{3}", three) for three in signs):
+        if when not in ("fabrics", "ci", "full") or not all(re.fullmatch(r"[-+!s?.]{3}", three) for three in signs):
             self._complain(f"not a line of this form: {line}")
             return
         if re.search("[-!s]", "".join(signs)) and not reason:
@@ -61,7 +63,7 @@ class Expected:
         self.when[point] = when
         self.reason[point] = reason
         for host, three in zip(HOSTS, signs):
-            for variant, sign in zip(VARIANTS, three):
+            for variant, sign in (*zip(VARIANTS, three), *((fabric, three[2]) for fabric in FABRICS)):
                 self.signs[host, variant, point] = sign
 
     def result(self, host: str, variant: str, point: str) -> str:
@@ -86,6 +88,10 @@ class Expected:
         """Says whether the test is expected not to end."""
         return any(self.signs[host, variant, point] == "!" for point in self.points(test))
 
-    def in_ci(self) -> set[str]:
-        """Returns the tests that CI runs."""
-        return {test_of(point) for point, when in self.when.items() if when == "ci"}
+    def runs(self, point: str, size: str) -> bool:
+        """Says whether a run of this size (full, short, ci, or fabrics for what CI runs over fabrics) has the point."""
+        return size == "full" or self.when[point] == "fabrics" or size != "fabrics" and self.when[point] == "ci"
+
+    def chosen(self, size: str) -> set[str]:
+        """Returns the tests that a run of this size has."""
+        return {test_of(point) for point in self.when if self.runs(point, size)}

@@ -12,7 +12,7 @@ from typing import Iterator
 sys.dont_write_bytecode = True  # the source may be another's, or read-only
 
 import runs  # noqa: E402
-from expected import HOSTS, VARIANTS, Expected  # noqa: E402
+from expected import FABRICS, HOSTS, VARIANTS, Expected  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WITH_LIBRARY = VARIANTS[1:]
@@ -57,6 +57,22 @@ def table(rows: list[runs.Row]) -> Iterator[str]:
         yield begin + " | ".join(str(cell) for cell in cells) + " |"
     yield ""
     yield f"Made on {max(row.date for row in rows)} by `scripts/check-apps.sh`."
+
+
+def fabrics(rows: list[runs.Row]) -> Iterator[str]:
+    """Returns a row of Markdown for each program, host and fabric."""
+    yield "| program | host | fabric | tests | as expected | pass | windows |"
+    yield "|---|---|---|--:|--:|--:|--:|"
+    for row in rows:
+        points = row.all_points()
+        for variant in row.variants:
+            results = [(point, row.result(test, point, variant)) for test, point in points]
+            held = sum(bool(row.expected) and row.expected.holds(row.host, variant, *result) for result in results)
+            passed = sum(result == "pass" for _, result in results)
+            yield (f"| {row.title} ({row.version}) | {'MPICH' if row.host == 'mpich' else 'Open MPI'} {row.host_version} | "
+                   f"{variant} | {len(points)} | {held} | {passed} | {row.windows[variant]} |")
+    yield ""
+    yield f"Made on {max(row.date for row in rows)} by `scripts/check-apps.sh --fabrics`."
 
 
 def _worse(rows: list[runs.Row], known: runs.Known) -> Iterator[str]:
@@ -131,8 +147,8 @@ class Totals:
         for _, point in row.all_points():
             if point not in expected.when:
                 self.fail(row.program, row.host, f"{point} is not in test/apps/expected/{row.program}")
-        for point, when in expected.when.items():
-            if row.size != "full" and when != "ci":
+        for point in expected.when:
+            if not expected.runs(point, row.size):
                 continue
             for variant in row.variants:
                 test = test_of.get(point, "")
@@ -210,8 +226,8 @@ def _hangs(args, expected: Expected) -> bool:
     return expected.hangs(args.host, args.variant, args.test)
 
 
-def _chosen(_, expected: Expected) -> bool:
-    chosen = expected.in_ci()
+def _chosen(args, expected: Expected) -> bool:
+    chosen = expected.chosen(args.size)
     for line in sys.stdin:
         if line.split()[0] in chosen:
             print(line, end="")
@@ -223,6 +239,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name, text, run in (
             ("table", "a row for each program and host, as Markdown", lambda args: _show(table(_rows(args)))),
+            ("fabrics", "the same for runs over fabrics, a row for each of these", lambda args: _show(fabrics(_rows(args)))),
             ("details", "the tests that pass on the host and not with the library, and those that take longer",
              lambda args: _show(details(_rows(args), runs.Known(args.known)))),
             ("totals", "what failed, and how many; exit code 1 if any did", _totals)):
@@ -235,13 +252,15 @@ def _parser() -> argparse.ArgumentParser:
     for name, text, ask in (
             ("differs", "exit code 0 if the points on standard input, lines of RESULT and POINT, are not all those expected", _differs),
             ("hangs", "exit code 0 if the test is one that does not end", _hangs),
-            ("chosen", "the lines on standard input whose first word is a test that CI runs", _chosen)):
+            ("chosen", "the lines on standard input whose first word is a test that a run of a size has", _chosen)):
         one = commands.add_parser(name, help=text)
         one.set_defaults(ask=ask)
         one.add_argument("file", metavar="EXPECTED")
-        if ask is not _chosen:
+        if ask is _chosen:
+            one.add_argument("size", choices=("short", "ci", "fabrics"))
+        else:
             one.add_argument("host", choices=HOSTS)
-            one.add_argument("variant", choices=VARIANTS)
+            one.add_argument("variant", choices=VARIANTS + FABRICS)
             one.add_argument("test")
     return parser
 

@@ -8,7 +8,7 @@ import os
 import re
 from typing import Optional, Sequence
 
-from expected import HOSTS, VARIANTS, Expected
+from expected import FABRICS, HOSTS, VARIANTS, Expected
 
 COLUMNS = {
     "program": ("program", "title", "host", "host_version", "version", "time_bound", "date", "size", "variants"),
@@ -46,7 +46,7 @@ class Row:
         self.expected = expected
         self.why_skipped = ""
         self.ran_alone = False
-        self.windows = dict.fromkeys(VARIANTS, 0)
+        self.windows = dict.fromkeys(VARIANTS + FABRICS, 0)
         self.points: dict[str, dict[str, dict[str, Point]]] = {}  # by test, point and variant
         self.seconds: dict[tuple[str, str], list[float]] = {}     # of the rounds, by test and variant
 
