@@ -376,7 +376,8 @@ HEAD = """\
 
 For each function of MPI 4.1's chapter on one-sided communication, and for each rule of it that the library keeps: the tests that hold
 it. A rule that no test holds has the reason in its row. MPI 5.0 has the same functions of this chapter, and the integers that stand
-for handles beside them.
+for handles beside them. What MPI 4.1 and 5.0 changed in the chapter and in what it uses has rows of its own, or its section's: windows
+that `MPI_Win_shared_query` answers for, `mpi_accumulate_granularity` and the kinds of memory are among windows and hints.
 
 - A row is for both hosts, MPICH and Open MPI, of Debian 12 and of Debian 13, unless it names one. "13 in CI" marks the rows of
   which a test is in `test/mpi/testlist-short`, which the automatic check runs on Debian 13.

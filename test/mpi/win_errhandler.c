@@ -6,7 +6,8 @@
  * an error code of the class that the call returns, once per error, whether the
  * library or MPI_Win_call_errhandler raises it; it lives on after it was freed, is
  * given back by MPI_Win_get_errhandler, belongs to its window alone, and errors
- * at creation go to the communicator's handler instead.
+ * at creation go to the communicator's handler instead. A handle that is no error handler
+ * is refused (MPI_ERR_ERRHANDLER since MPI 4.1), and the window keeps the one that it has.
  */
 #include "mtest.h"
 
@@ -158,6 +159,42 @@ static void each_window_its_own(void)
     MPI_Errhandler_free(&mine);
 }
 
+/* The class that MPI 4.1 has for it, or that of hosts before. */
+static bool is_errhandler_class(int errclass)
+{
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    if (errclass == MPI_ERR_ERRHANDLER)
+        return true;
+#endif
+    return errclass == MPI_ERR_ARG;
+}
+
+/* The error is the host's: it goes to the window's handler or is returned only, and may be
+ * MPI_SUCCESS where the handler of the program has been called. */
+static void wrong_handler(void)
+{
+    struct mt_win w;
+    MPI_Errhandler mine, got = MPI_ERRHANDLER_NULL;
+    int saw = MPI_SUCCESS;
+
+    mt_section("no error handler");
+    if (!mt_win_make(&w, MT_ALLOCATE, 64, 1, MPI_COMM_WORLD))
+        return;
+    MT_OK(MPI_Win_create_errhandler(on_win_error, &mine));
+    MT_OK(MPI_Win_set_errhandler(w.win, mine));
+    forget();
+    int code = MPI_Win_set_errhandler(w.win, MPI_ERRHANDLER_NULL);
+    MPI_Error_class(seen.calls > 0 ? seen.code : code, &saw);
+    CHECK(is_errhandler_class(saw), "%d calls of the handler, %s", seen.calls, mt_class_name(saw));
+    MT_OK(MPI_Win_get_errhandler(w.win, &got));
+    CHECK(got == mine, "the window has lost its handler");
+    MPI_Errhandler_free(&got);
+    MPI_Errhandler_free(&mine);
+    forget();
+    expect(w.win, MPI_Win_unlock(0, w.win), MPI_ERR_RMA_SYNC);
+    mt_win_free(&w);
+}
+
 static void creation_uses_the_communicator(void)
 {
     MPI_Errhandler mine;
@@ -195,6 +232,7 @@ int main(int argc, char **argv)
         }
     }
     each_window_its_own();
+    wrong_handler();
     creation_uses_the_communicator();
     return MT_FINISH();
 }
