@@ -48,7 +48,7 @@ int MPIRMA_Win_path(MPI_Win win, int target, char *buf, int len);
 
 /*
  * Regions: parts of the program that have a name, which a trace and its report then have as well.
- * They cost a few instructions where no trace is taken, and may be begun and ended at any time, but
+ * They cost a few nanoseconds where no trace is taken, and may be begun and ended at any time, but
  * not during MPI_Finalize, by any thread, whether it may call MPI or not; each thread has its own.
  * MPI_Pcontrol(0) stops the recording of the process, MPI_Pcontrol(1) resumes it; all other levels
  * do nothing here.

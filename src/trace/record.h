@@ -58,8 +58,8 @@ uint64_t trace_now(const struct trace *tr);
 uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind);
 
 /* trace_add records rec with its time as it is, which does not lie before that of the calling
- * thread's last record; else it gets that one's. If the file cannot grow, one message says so and
- * the thread records no more. */
+ * thread's last record, or of the begin of its file; else it gets that one's. If the file cannot
+ * grow, one message says so and the thread records no more. */
 void trace_add(struct trace *tr, const struct trace_record *rec);
 
 /* trace_add_ranks records n ranks that belong to the record that the calling thread has added

@@ -251,14 +251,15 @@ static void ranks_follow_their_record(void **state)
     size_t at = 1;
     for (int i = 0; i < 20; i++)
         ranks[i] = 100 + i;
-    trace_add(rig->tr, &(struct trace_record){.time = 1, .kind = TRACE_START, .id = 20});
-    trace_add_ranks(rig->tr, 1, ranks, 20);
+    const uint64_t now = trace_now(rig->tr);
+    trace_add(rig->tr, &(struct trace_record){.time = now, .kind = TRACE_START, .id = 20});
+    trace_add_ranks(rig->tr, now, ranks, 20);
     struct file f = read_file(rig, 0);
     for (int done = 0; done < 20; at++) {
         struct trace_ranks part;
         memcpy(&part, &f.rec[at], sizeof part);
         assert_int_equal(part.kind, TRACE_RANKS);
-        assert_int_equal(part.time, 1);
+        assert_int_equal(part.time, now);
         assert_int_equal(part.n, done + TRACE_RANKS_MAX < 20 ? TRACE_RANKS_MAX : 20 - done);
         for (int i = 0; i < part.n; i++)
             assert_int_equal(part.rank[i], ranks[done + i]);
