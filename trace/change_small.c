@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "index.h"
 #include "small.h"
 
 /* What recording a call with an operation takes at the most, ns. */
@@ -18,7 +19,8 @@ struct gathering {
     struct trying *trying;
     struct groups groups;
     size_t wanted;
-    uint64_t recording; /* ns of each call */
+    uint64_t recording;    /* ns of each call */
+    struct spans *writing; /* of each rank, when it has written the trace */
     struct change *change;
 };
 
@@ -31,48 +33,44 @@ static void find_group_of(void *data, const struct operation **list, size_t n)
     gathering->groups.group[group].number += n;
 }
 
-static int by_length(const void *a, const void *b)
+/* How long a call takes itself, but for writing the trace. */
+static uint64_t work_of(const struct plan *plan, const struct spans *writing, size_t activity)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const struct activity *at = &plan->line->activity[activity];
+    const uint32_t rank = plan->trace->call[at->call].rank;
 
-    return x < y ? -1 : x > y;
+    return u64_minus(plan_work(plan, activity), spans_overlap(&writing[rank], at->begin, at->end));
 }
 
-/* Of the run's operations one is left, which takes as long as their median. What recording the
- * others took is not saved, nor what single ones took longer than that. */
+/* Of the run's operations one is left, which takes as long as their mean. What recording the others
+ * took is not saved. */
 static void gather(void *data, const struct operation **list, size_t n)
 {
     struct gathering *gathering = data;
     const struct plan *plan = &gathering->trying->plan;
-    uint64_t *work = gathering->change->work, *length, sum = 0;
-    size_t count = 0, last = 0;
+    uint64_t *work = gathering->change->work, sum = 0, all = 0, count = 0;
+    size_t last = SIZE_MAX;
 
     if (groups_of(&gathering->groups, plan->trace, list[0]->win, list[0]->call) !=
         gathering->wanted)
         return;
-    length = zalloc(n, sizeof *length);
     for (size_t i = 0; i < n; i++) {
         const size_t at = plan->activity[list[i]->call];
 
         if (at == SIZE_MAX)
             continue;
-        length[count] = plan_work(plan, at);
-        sum += length[count++];
+        sum += work_of(plan, gathering->writing, at);
+        all += plan_work(plan, at);
+        work[at] = 0;
         last = at;
+        count++;
     }
-    sort(length, count, sizeof *length, by_length);
-    const uint64_t saved = count ? u64_minus(length[count / 2], gathering->recording) : 0;
-    if (saved > 0) {
-        for (size_t i = 0; i < n; i++)
-            if (plan->activity[list[i]->call] != SIZE_MAX)
-                work[plan->activity[list[i]->call]] = 0;
-        work[last] = u64_minus(sum, (count - 1) * saved);
-    }
-    free(length);
+    if (count > 0)
+        work[last] = all - (count - 1) * u64_minus(sum / count, gathering->recording);
 }
 
 /* A call that does nothing but to be recorded takes no longer than the shortest. */
-static uint64_t recording_of(const struct plan *plan)
+static uint64_t recording_of(const struct plan *plan, const struct spans *writing)
 {
     uint64_t least = RECORDING;
 
@@ -80,18 +78,20 @@ static uint64_t recording_of(const struct plan *plan)
         const uint32_t call = plan->trace->op[i].call;
 
         if (call != NONE && plan->activity[call] != SIZE_MAX)
-            least = u64_min(least, plan_work(plan, plan->activity[call]));
+            least = u64_min(least, work_of(plan, writing, plan->activity[call]));
     }
     return least;
 }
 
 static void gather_all(struct trying *trying)
 {
-    struct gathering gathering = {.trying = trying, .recording = recording_of(&trying->plan)};
     const struct trace *trace = trying->plan.trace;
+    struct gathering gathering = {.trying = trying};
 
     if (trying->analysis->found[SMALL_OPERATIONS].total < trying->whatif->noise)
         return;
+    gathering.writing = spans_of_ranks(trace, INDEX_WRITING);
+    gathering.recording = recording_of(&trying->plan, gathering.writing);
     small_runs(trace, find_group_of, &gathering);
     for (size_t i = 0; i < gathering.groups.n; i++) {
         const struct group group = gathering.groups.group[i];
@@ -114,6 +114,7 @@ static void gather_all(struct trying *trying)
                 .number = group.number});
         free(where);
     }
+    spans_free(gathering.writing, trace->nranks);
     groups_free(&gathering.groups);
 }
 
@@ -128,6 +129,20 @@ static bool is_flush(const struct call *call)
 static bool is_same_call(const struct call *a, const struct call *b)
 {
     return a->call == b->call && a->win == b->win && a->site == b->site;
+}
+
+/* Whether a call is one whose results the process has only behind the flush, and may need then. */
+static bool has_results(const struct call *call)
+{
+    switch (call->call) {
+    case TRACE_CALL_Get:
+    case TRACE_CALL_Get_accumulate:
+    case TRACE_CALL_Fetch_and_op:
+    case TRACE_CALL_Compare_and_swap:
+        return true;
+    default:
+        return false;
+    }
 }
 
 /* Flushes one after the other, between which there is the same operation each time. */
@@ -167,7 +182,7 @@ static void flushes_of_rank(struct trying *trying, uint32_t rank, struct groups 
         if (!is_flush(at)) {
             if (run.op == SIZE_MAX || !is_same_call(at, &trace->call[line->activity[run.op].call]))
                 run = (struct flushes){SIZE_MAX, SIZE_MAX, 0, 0};
-            run.op = i;
+            run.op = has_results(at) ? SIZE_MAX : i;
             continue;
         }
         if (run.op == SIZE_MAX || trace->call[line->activity[run.op].call].win != at->win ||

@@ -51,17 +51,20 @@ struct spans *spans_of_ranks(const struct trace *trace, int what)
     size_t i = 0, k = 0;
 
     /* Both lists are in order of begin; they are merged. */
-    while (i < trace->ncalls || (what == INDEX_BUSY && k < trace->ndoings)) {
-        const struct call *call = i < trace->ncalls ? &trace->call[i] : NULL;
-        const struct doing *doing =
-            what == INDEX_BUSY && k < trace->ndoings ? &trace->doing[k] : NULL;
+    const size_t ncalls = what == INDEX_WRITING ? 0 : trace->ncalls;
+    const size_t ndoings = what == INDEX_CALLS ? 0 : trace->ndoings;
+    const uint16_t kind = what == INDEX_BUSY ? OWN_SERVE : OWN_WRITE_TRACE;
+
+    while (i < ncalls || k < ndoings) {
+        const struct call *call = i < ncalls ? &trace->call[i] : NULL;
+        const struct doing *doing = k < ndoings ? &trace->doing[k] : NULL;
 
         if (call && (!doing || call->enter <= doing->begin)) {
             if (call->rma)
                 spans_add(&spans[call->rank], call->enter, call->leave);
             i++;
         } else {
-            if (doing->kind == OWN_SERVE)
+            if (doing->kind == kind)
                 spans_add(&spans[doing->rank], doing->begin, doing->end);
             k++;
         }

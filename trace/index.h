@@ -22,8 +22,9 @@ void spans_add(struct spans *spans, uint64_t begin, uint64_t end);
 uint64_t spans_overlap(const struct spans *spans, uint64_t begin, uint64_t end);
 
 /* For each rank, when one of its threads was in a call of RMA (what: INDEX_CALLS), or, also, one of
- * them served packets (INDEX_BUSY). Free each span list, then the array. */
-enum { INDEX_CALLS, INDEX_BUSY };
+ * them served packets (INDEX_BUSY), or when one wrote the trace (INDEX_WRITING). Free each span
+ * list, then the array. */
+enum { INDEX_CALLS, INDEX_BUSY, INDEX_WRITING };
 struct spans *spans_of_ranks(const struct trace *trace, int what);
 void spans_free(struct spans *spans, uint32_t n);
 

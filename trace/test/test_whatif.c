@@ -196,8 +196,8 @@ static void make_done_inside(struct made_job *job, uint32_t rank, double us, uin
     *make_record(file, us, last.kind) = last;
 }
 
-/* n puts by packet of 100 us each, and as many flushes of 200 us, or one. */
-static void make_puts(struct made_job *job, int n, bool each)
+/* n operations by packet of 100 us each, and as many flushes of 200 us, or one. */
+static void make_small(struct made_job *job, int n, bool each, unsigned op)
 {
     uint64_t id[64];
     double us = 100;
@@ -206,7 +206,7 @@ static void make_puts(struct made_job *job, int n, bool each)
     make_lock(job, 0, us, us + 1, 1, TRACE_LOCK_SHARED);
     us += 5;
     for (int i = 0; i < n; i++) {
-        id[i] = make_op(job, 0, us, us + 100, TRACE_PUT, 1, 8, TRACE_PACKETS);
+        id[i] = make_op(job, 0, us, us + 100, op, 1, 8, TRACE_PACKETS);
         us += 101;
         if (each) {
             make_flush(job, 0, us, us + 200, 1);
@@ -231,17 +231,23 @@ static void small_puts(void **state)
 
     (void)state;
     make_job(&job, 2);
-    make_puts(&job, 32, false);
+    make_small(&job, 32, false, TRACE_PUT);
     char *json = replayed(&job);
     assert_near("one put", saves(json, "small_gathered"), 31 * 100);
     assert_true(saves(json, "flush_once") == 0);
     free(json);
     make_free(&job);
     make_job(&job, 2);
-    make_puts(&job, 32, true);
+    make_small(&job, 32, true, TRACE_PUT);
     json = replayed(&job);
     assert_near("one flush", saves(json, "flush_once"), 31 * 200);
     assert_true(saves(json, "small_gathered") == 0);
+    free(json);
+    make_free(&job);
+    make_job(&job, 2); /* what is got may be needed before the next is */
+    make_small(&job, 32, true, TRACE_GET);
+    json = replayed(&job);
+    assert_true(saves(json, "flush_once") == 0);
     free(json);
     make_free(&job);
 }
