@@ -191,6 +191,7 @@ void analyse(struct analysis *analysis, const struct trace *trace, enum model mo
     find_internal(analysis);
     find_messages(analysis);
     find_together(analysis);
+    conflicts_find(&analysis->conflicts, trace, &epochs);
     epochs_free(&epochs);
 }
 
@@ -208,5 +209,6 @@ void analysis_free(struct analysis *analysis)
     free(analysis->rma_ns);
     free(analysis->other_ns);
     free(analysis->end);
+    conflicts_free(&analysis->conflicts);
     *analysis = (struct analysis){0};
 }

@@ -9,6 +9,7 @@
 #ifndef MRMA_TRACE_ANALYSIS_H
 #define MRMA_TRACE_ANALYSIS_H
 
+#include "conflicts.h"
 #include "model.h"
 #include "table.h"
 
@@ -116,6 +117,7 @@ struct analysis {
     uint64_t sleeping_ns;
     uint64_t application_threads;
     uint64_t run_ns; /* length of the run times its ranks */
+    struct conflicts conflicts;
 };
 
 void analyse(struct analysis *analysis, const struct trace *trace, enum model model);

@@ -41,6 +41,22 @@ static bool reaches_window(const struct thread *thread)
     return false;
 }
 
+/* The communicator of a function of the host, and the rank in MPI_COMM_WORLD of its peer. */
+static void add_comm(struct process *process, struct thread *thread, const struct trace_record *r)
+{
+    const struct job *job = process->archive->job;
+    const uint32_t index = job_comm(job, thread->file->head->rank, (uint32_t)r->bytes);
+
+    if (index == COMM_UNKNOWN)
+        return;
+    const struct job_comm *comm = &job->comms.comm[index];
+    archive_check(process->archive,
+                  OTF2_AttributeList_AddCommRef(thread->track.attributes, ATTR_COMM,
+                                                comm_of_messages(job, index)));
+    if (r->peer >= 0 && (uint32_t)r->peer < comm->nranks && comm->world[r->peer] != RANK_UNKNOWN)
+        track_u32(&thread->track, ATTR_RANK, comm->world[r->peer]);
+}
+
 void call_enter(struct process *process, struct thread *thread, const struct trace_record *r)
 {
     struct track *track = &thread->track;
@@ -59,6 +75,8 @@ void call_enter(struct process *process, struct thread *thread, const struct tra
         if (r->peer >= 0)
             track_u32(track, ATTR_PEER, (uint32_t)r->peer);
     }
+    if (r->what >= TRACE_CALL_LAST && r->bytes)
+        add_comm(process, thread, r);
     const uint32_t site = sites_number(&process->archive->sites, &process->loaded, r->id);
     if (site != SITE_NONE)
         track_site(track, site);

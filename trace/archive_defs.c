@@ -79,6 +79,14 @@ static void write_attributes(struct defs *defs)
     }
 }
 
+static void write_parameter(struct defs *defs)
+{
+    if (defs->archive->job->until > 0)
+        archive_check(defs->archive, OTF2_GlobalDefWriter_WriteParameter(
+                                         defs->writer, 0, string(defs, ACCESS_PARAMETER),
+                                         OTF2_PARAMETER_TYPE_UINT64));
+}
+
 static void write_sites(struct defs *defs)
 {
     const struct sites *sites = &defs->archive->sites;
@@ -286,6 +294,7 @@ void archive_definitions(struct archive *archive)
         write_clock(&defs);
         write_fixed_strings(&defs);
         write_attributes(&defs);
+        write_parameter(&defs);
         write_sites(&defs);
         write_regions(&defs);
         write_locations(&defs);

@@ -76,6 +76,12 @@ void track_u64(struct track *track, enum attr attr, uint64_t value)
                   OTF2_AttributeList_AddUint64(track->attributes, (OTF2_AttributeRef)attr, value));
 }
 
+void track_i64(struct track *track, enum attr attr, int64_t value)
+{
+    archive_check(track->archive,
+                  OTF2_AttributeList_AddInt64(track->attributes, (OTF2_AttributeRef)attr, value));
+}
+
 void track_path(struct track *track, unsigned path)
 {
     archive_check(track->archive, OTF2_AttributeList_AddStringRef(track->attributes, ATTR_PATH,

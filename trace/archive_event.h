@@ -43,6 +43,7 @@ void track_close(struct track *track);
 
 void track_u32(struct track *track, enum attr attr, uint32_t value);
 void track_u64(struct track *track, enum attr attr, uint64_t value);
+void track_i64(struct track *track, enum attr attr, int64_t value);
 void track_site(struct track *track, uint32_t site); /* number of archive->sites */
 void track_path(struct track *track, unsigned path); /* enum trace_path */
 

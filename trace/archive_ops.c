@@ -53,13 +53,13 @@ static void write_issue(struct track *track, const struct win *win, const struct
     archive_check(archive, code);
 }
 
-void op_issue(struct process *process, struct track *track, const struct trace_record *r)
+bool op_issue(struct process *process, struct track *track, const struct trace_record *r)
 {
     struct win *win = process_win(process, r->win);
 
     if (!win || (uint32_t)r->peer >= win->job->nranks) {
         process->archive->unknown_window++;
-        return;
+        return false;
     }
     write_issue(track, win, r);
     struct op_list *list = &win->target[r->peer];
@@ -71,6 +71,7 @@ void op_issue(struct process *process, struct track *track, const struct trace_r
 
         table_put_number(&process->requests, r->id, where);
     }
+    return true;
 }
 
 /* The first operation of the list whose id is not less; ids grow, but for damaged records. */

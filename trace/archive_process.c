@@ -215,10 +215,15 @@ static void own_record(struct process *process, struct thread *thread, const str
     }
 }
 
+/* Each kind goes where it belongs. */
 static void one_record(struct process *process, struct thread *thread, const struct trace_record *r)
 {
     struct track *track = &thread->track;
 
+    if (r->kind != TRACE_ACCESS && r->kind != TRACE_WRITE) {
+        thread->op = 0;
+        thread->creates = r->kind == TRACE_WIN_CREATE;
+    }
     switch (r->kind) {
     case TRACE_ENTER:
         call_enter(process, thread, r);
@@ -233,7 +238,11 @@ static void one_record(struct process *process, struct thread *thread, const str
         win_destroy(process, thread, r);
         break;
     case TRACE_OP:
-        op_issue(process, track, r);
+        if (op_issue(process, track, r))
+            thread->op = r->id;
+        break;
+    case TRACE_ACCESS:
+        access_record(process, thread, r);
         break;
     case TRACE_DONE:
     case TRACE_DONE_ALL:

@@ -43,7 +43,9 @@ struct win {
 
 struct thread {
     const struct spool_file *file;
-    size_t next; /* record */
+    size_t next;  /* record */
+    uint64_t op;  /* that was issued last in the call that is open; 0: none */
+    bool creates; /* or the window of it has just been made */
     struct track track;
 };
 
@@ -75,7 +77,8 @@ uint32_t process_served_window(const struct process *process, uint32_t number, u
 /* Archive_ops.c */
 enum { COMPLETE_LOCAL = 1, COMPLETE_REMOTE = 2, COMPLETE_AT_WAIT = 4, COMPLETE_UNRECORDED = 8 };
 
-void op_issue(struct process *process, struct track *track, const struct trace_record *r);
+/* False: its window is not known, and nothing is written. */
+bool op_issue(struct process *process, struct track *track, const struct trace_record *r);
 void op_done(struct win *win, const struct trace_record *r, bool all_before);
 void op_request_done(struct process *process, struct track *track, uint64_t time, uint64_t id);
 void op_tested(struct process *process, struct track *track, uint64_t time, uint64_t id);
@@ -85,6 +88,9 @@ void op_complete(struct track *track, struct win *win, int32_t peer, unsigned wh
 /* Notifications that the process takes. */
 void op_taken(struct process *process, struct track *track, const struct trace_record *r);
 void win_free(struct win *win);
+
+/* Archive_access.c: memory that the operation or the window before is about. */
+void access_record(struct process *process, struct thread *thread, const struct trace_record *r);
 
 /* Archive_locks.c */
 void lock_request(struct track *track, struct win *win, const struct trace_record *r);

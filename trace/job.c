@@ -232,7 +232,41 @@ static void read_file(struct job *job, const struct spool_file *file)
             add_region(job, file, i);
         else if (r->kind == TRACE_COMM)
             add_comm(job, head->rank, r);
+        job->accesses = job->accesses || r->kind == TRACE_ACCESS;
     }
+}
+
+/* Up to when a file has all that its thread has done. */
+static uint64_t whole_until(const struct job *job, const struct spool_file *file)
+{
+    const struct machine *machine = job_machine(job, file->head->machine);
+
+    for (size_t i = 0; i < file->n; i++)
+        if (file->record[i].kind == TRACE_RECORDING && file->record[i].arg == 0)
+            return machine_time(machine, file->record[i].time);
+    return file->head->closed ? UINT64_MAX : machine_time(machine, file->last);
+}
+
+/* A thread that was killed, had no more room, or has stopped, may have synchronized others later
+ * on: what comes after its last record cannot be judged. Agents synchronize nothing. */
+static void limit_accesses(struct job *job, uint32_t missing)
+{
+    const struct spool *spool = job->spool;
+
+    if (!job->accesses)
+        return;
+    job->until = UINT64_MAX;
+    for (size_t i = 0; i < spool->n; i++)
+        if (spool->file[i].head->thread_kind == SPOOL_APPLICATION)
+            job->until = u64_min(job->until, whole_until(job, &spool->file[i]));
+    if (spool->damaged || spool->left_out || missing) {
+        job->until = 0;
+        notes_add(&job->notes, "conflicting accesses are not looked for, since records that may "
+                               "order accesses are not there");
+    } else if (job->until < UINT64_MAX)
+        notes_add(&job->notes, "conflicting accesses are looked for up to the last record of the "
+                               "first process that has stopped recording, or did not reach "
+                               "MPI_Finalize");
 }
 
 void job_read(struct job *job, const struct spool *spool)
@@ -259,6 +293,7 @@ void job_read(struct job *job, const struct spool *spool)
         job->first = u64_min(job->first, machine_time(&job->machine[i], job->machine[i].first));
         job->last = u64_max(job->last, machine_time(&job->machine[i], job->machine[i].last));
     }
+    limit_accesses(job, missing);
 }
 
 void job_free(struct job *job)

@@ -75,6 +75,8 @@ struct job {
     uint32_t nproc;
     bool *have;           /* for each rank: it has a file */
     uint64_t first, last; /* by the clock of the machine of rank 0 */
+    bool accesses;        /* the memory that is accessed is recorded, */
+    uint64_t until;       /* and what orders accesses is, up to this time; 0: not all is */
     struct notes notes;
 };
 

@@ -52,6 +52,9 @@ struct call {
     uint32_t site;     /* of trace->site */
     uint32_t visit;    /* the innermost region in which it was made, of trace->visit; NONE: none */
     uint32_t sequence; /* of its kind (creation, fence, free) on this window at this rank */
+    /* Of other functions of MPI, where accesses are recorded: */
+    uint32_t comm; /* of trace->comm; NONE: it has none, or that is not known */
+    uint32_t peer; /* whom a message goes to or comes from; NONE: not known */
 };
 
 /* One time that a thread was in a region of the program, which has a name. */
@@ -79,19 +82,40 @@ struct operation {
     uint64_t arrived;       /* when the data really was there; 0: not known */
     uint64_t bytes, id;
     uint32_t rank, target, win;
-    uint32_t call;         /* that issues it */
-    uint32_t completer;    /* call in which it is complete at the origin */
-    uint32_t fences;       /* of this window at the origin before it */
-    uint32_t starts;       /* and access epochs of MPI_Win_start; 0: it is in none */
-    uint32_t notification; /* number of the one that it raises at its target */
-    uint8_t op, path;      /* enum trace_op, enum trace_path */
+    uint32_t call;            /* that issues it */
+    uint32_t completer;       /* call in which it is complete at the origin */
+    uint32_t fences;          /* of this window at the origin before it */
+    uint32_t starts;          /* and access epochs of MPI_Win_start; 0: it is in none */
+    uint32_t notification;    /* number of the one that it raises at its target */
+    uint32_t finisher;        /* call in which it is complete at the target; NONE: not recorded */
+    uint32_t access, naccess; /* the memory that it accesses: of trace->access */
+    uint32_t lock;    /* of trace->lock, by which its target may be accessed; NONE: by none */
+    uint8_t op, path; /* enum trace_op, enum trace_path */
     bool request, at_wait, unrecorded;
+};
+
+/* Memory that an operation accesses: n blocks of length bytes, stride apart. */
+struct access {
+    uint64_t begin, length;
+    int64_t stride;
+    uint32_t n;
+    uint32_t op;          /* of trace->op */
+    uint8_t side;         /* enum trace_side */
+    uint8_t acc_op, type; /* of an atomic operation: enum trace_acc_op, and a number of the type */
+    bool inexact;         /* gaps may be in it */
+};
+
+/* A process's memory of a window. */
+struct memory {
+    uint64_t begin, length;
+    uint32_t rank, win;
+    bool same_op; /* accumulate_ops is same_op */
 };
 
 struct lock_use {
     uint64_t request, acquire, release; /* 0: not recorded */
     uint32_t rank, target, win;         /* target NONE: all */
-    uint32_t call;
+    uint32_t call, unlock;              /* NONE: not recorded */
     bool exclusive, nocheck;
 };
 
@@ -130,6 +154,23 @@ struct together {
 
 enum { CALL_NAMES = TRACE_CALL_LAST + TRACE_NAMES_MAX };
 
+/* What happens, in the order of time and, within a thread, of its events: entry and return of a
+ * call of RMA, of another one of MPI, a lock's grant, notifications that are taken, an operation's
+ * issue. */
+enum moment_kind {
+    MOMENT_ENTER,
+    MOMENT_LEAVE,
+    MOMENT_OTHER_ENTER,
+    MOMENT_OTHER_LEAVE,
+    MOMENT_GRANTED,
+    MOMENT_TAKEN,
+    MOMENT_ISSUE
+};
+struct moment {
+    uint32_t index; /* of trace->call, lock, taking or op */
+    uint8_t kind;   /* enum moment_kind */
+};
+
 struct trace {
     const char *call_name[CALL_NAMES]; /* from TRACE_CALL_LAST on of functions that are not RMA's */
     unsigned ncall_names;
@@ -167,6 +208,13 @@ struct trace {
     size_t nlocks, locks_cap;
     struct taking *taking;
     size_t ntakings, takings_cap;
+    bool has_accesses;     /* the accessed memory is recorded, and all calls are */
+    struct access *access; /* of one operation side by side */
+    size_t naccesses, accesses_cap;
+    struct memory *memory;
+    size_t nmemories, memories_cap;
+    struct moment *moment; /* where accesses are recorded */
+    size_t nmoments, moments_cap;
     uint64_t length; /* ns from the first to the last event */
     uint64_t events, rma_events;
     bool damaged; /* not all events could be read */

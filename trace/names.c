@@ -33,6 +33,18 @@ const struct attr_name attr_name[ATTRS] = {
     [ATTR_SITE] = {"call site", "where the call stands in the program",
                    OTF2_TYPE_SOURCE_CODE_LOCATION},
     [ATTR_CALLER] = {"calling function", "function in which the call stands", OTF2_TYPE_STRING},
+    [ATTR_COMM] = {"communicator", "communicator of the call", OTF2_TYPE_COMM},
+    [ATTR_OPERATION] = {"operation", "number of the one that accesses memory", OTF2_TYPE_UINT64},
+    [ATTR_ACCESS] =
+        {"access",
+         "1 of an operation at its target, 2 read at its origin, 3 written there, 4 "
+         "memory of the window; 8: gaps may be in it, 16: accumulate_ops is same_op; at "
+         "the target of an atomic operation its function times 16, and its type times "
+         "512",
+         OTF2_TYPE_UINT32},
+    [ATTR_BLOCKS] = {"blocks", "how many", OTF2_TYPE_UINT32},
+    [ATTR_LENGTH] = {"length", "bytes of one block", OTF2_TYPE_UINT64},
+    [ATTR_STRIDE] = {"stride", "bytes from one block to the next", OTF2_TYPE_INT64},
 };
 
 const struct region_name own_region_name[OWN_KINDS] = {
@@ -73,4 +85,10 @@ const char *const op_name[TRACE_COMPARE_AND_SWAP + 1] = {
     [TRACE_GET_ACCUMULATE] = "MPI_Get_accumulate",
     [TRACE_FETCH_AND_OP] = "MPI_Fetch_and_op",
     [TRACE_COMPARE_AND_SWAP] = "MPI_Compare_and_swap",
+};
+
+const char *const acc_op_name[TRACE_ACC_LAST] = {"",
+#define OP_NAME(name) "MPI_" #name,
+                                                 TRACE_ACC_OPS(OP_NAME)
+#undef OP_NAME
 };

@@ -33,8 +33,18 @@ enum attr {
     ATTR_TAKEN,        /* how many are */
     ATTR_SITE,         /* of a call: where it stands in the program */
     ATTR_CALLER,       /* of a call: the function in which it stands */
+    ATTR_COMM,         /* of a call of the host's functions */
+    ATTR_OPERATION,    /* of accessed memory: the number of the operation */
+    ATTR_ACCESS,       /* how: enum trace_side and what stands beside it in a trace_access */
+    ATTR_BLOCKS,       /* in so many blocks, */
+    ATTR_LENGTH,       /* of so many bytes, */
+    ATTR_STRIDE,       /* so many bytes apart */
     ATTRS
 };
+
+/* The parameter whose value is the address of accessed memory; there is one in the archive where
+ * accesses are recorded. */
+#define ACCESS_PARAMETER "accessed memory"
 
 enum own_region {
     OWN_SERVE,
@@ -65,5 +75,6 @@ extern const char *const call_name[TRACE_CALL_LAST]; /* MPI_Win_create, ...; 0 i
 enum { PATHS = TRACE_NETWORK + 1 };
 extern const char *const path_name[PATHS];                    /* by enum trace_path; 0: unknown */
 extern const char *const op_name[TRACE_COMPARE_AND_SWAP + 1]; /* MPI_Put, ... */
+extern const char *const acc_op_name[TRACE_ACC_LAST];         /* MPI_SUM, ...; 0 is empty */
 
 #endif

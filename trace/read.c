@@ -172,6 +172,9 @@ void trace_free(struct trace *trace)
     free(trace->op);
     free(trace->lock);
     free(trace->taking);
+    free(trace->access);
+    free(trace->memory);
+    free(trace->moment);
     free(trace->creator);
     free(trace->description);
     notes_free(&trace->notes);

@@ -111,6 +111,18 @@ static OTF2_CallbackCode on_region(void *data, OTF2_RegionRef self, OTF2_StringR
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode on_parameter(void *data, OTF2_ParameterRef self, OTF2_StringRef name,
+                                      OTF2_ParameterType type)
+{
+    struct defs *defs = data;
+
+    (void)self;
+    if (defs->trace->ours && type == OTF2_PARAMETER_TYPE_UINT64 &&
+        strcmp(string(defs, name), ACCESS_PARAMETER) == 0)
+        defs->trace->has_accesses = true;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode on_attribute(void *data, OTF2_AttributeRef self, OTF2_StringRef name,
                                       OTF2_StringRef description, OTF2_Type type)
 {
@@ -275,6 +287,7 @@ bool defs_read(struct defs *defs, OTF2_Reader *reader)
     OTF2_GlobalDefReaderCallbacks_SetStringCallback(on, on_string);
     OTF2_GlobalDefReaderCallbacks_SetRegionCallback(on, on_region);
     OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(on, on_attribute);
+    OTF2_GlobalDefReaderCallbacks_SetParameterCallback(on, on_parameter);
     OTF2_GlobalDefReaderCallbacks_SetLocationCallback(on, on_location);
     OTF2_GlobalDefReaderCallbacks_SetGroupCallback(on, on_group);
     OTF2_GlobalDefReaderCallbacks_SetCommCallback(on, on_comm);

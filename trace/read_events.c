@@ -57,6 +57,16 @@ uint32_t reading_window(const struct reading *reading, const OTF2_AttributeList 
     return defs_find(&reading->defs->window, value);
 }
 
+static uint32_t reading_comm(const struct reading *reading, const OTF2_AttributeList *list)
+{
+    OTF2_CommRef value;
+
+    if (!reading->defs->has_attr[ATTR_COMM] ||
+        OTF2_AttributeList_GetCommRef(list, reading->defs->attr[ATTR_COMM], &value) != OTF2_SUCCESS)
+        return NONE;
+    return defs_find(&reading->defs->comms, value);
+}
+
 uint32_t reading_site(const struct reading *reading, const OTF2_AttributeList *list)
 {
     OTF2_SourceCodeLocationRef value;
@@ -141,6 +151,17 @@ void reading_set_window(struct reading *reading, uint32_t place, uint32_t win)
         call->win = win;
 }
 
+void reading_moment(const struct reading *reading, enum moment_kind kind, size_t index)
+{
+    struct trace *trace = reading->trace;
+
+    if (!trace->has_accesses)
+        return;
+    trace->moment =
+        grow(trace->moment, trace->nmoments, &trace->moments_cap, sizeof *trace->moment);
+    trace->moment[trace->nmoments++] = (struct moment){(uint32_t)index, (uint8_t)kind};
+}
+
 static uint32_t new_call(struct reading *reading, uint32_t place, uint64_t time, uint32_t kind,
                          bool rma, const OTF2_AttributeList *list)
 {
@@ -159,8 +180,22 @@ static uint32_t new_call(struct reading *reading, uint32_t place, uint64_t time,
                       .group = NONE,
                       .site = reading_site(reading, list),
                       .visit = reading->at[place].visit,
-                      .sequence = NONE};
+                      .sequence = NONE,
+                      .comm = reading_comm(reading, list),
+                      .peer = NONE};
     return (uint32_t)trace->ncalls++;
+}
+
+static uint32_t other_call(struct reading *reading, uint32_t place, uint64_t time, uint32_t kind,
+                           const OTF2_AttributeList *list)
+{
+    const uint32_t index = new_call(reading, place, time, kind, false, list);
+    const uint32_t peer = reading_u32(reading, list, ATTR_RANK);
+
+    if (peer < reading->trace->nranks)
+        reading->trace->call[index].peer = peer;
+    reading_moment(reading, MOMENT_OTHER_ENTER, index);
+    return index;
 }
 
 /* A call that waits for requests of RMA is recorded in the same call that waits for any: it is one.
@@ -177,11 +212,12 @@ static uint32_t rma_call(struct reading *reading, uint32_t place, uint64_t time,
                          const OTF2_AttributeList *list)
 {
     const struct at_place *at = &reading->at[place];
+    const uint32_t index = is_same_call(reading, at, kind)
+                               ? at->open[at->depth - 1].index
+                               : new_call(reading, place, time, kind, true, list);
 
-    if (!is_same_call(reading, at, kind))
-        return new_call(reading, place, time, kind, true, list);
-    const uint32_t index = at->open[at->depth - 1].index;
     reading->trace->call[index].rma = true;
+    reading_moment(reading, MOMENT_ENTER, index);
     return index;
 }
 
@@ -231,7 +267,7 @@ static OTF2_CallbackCode on_enter(OTF2_LocationRef location, OTF2_TimeStamp time
     else if (open->region >= PROGRAM_BASE)
         open->index = reading_visit(reading, place, now, open->region - PROGRAM_BASE);
     else if (open->region >= OTHER_BASE)
-        open->index = new_call(reading, place, now, open->region - OTHER_BASE, false, list);
+        open->index = other_call(reading, place, now, open->region - OTHER_BASE, list);
     else if (open->region >= OWN_BASE)
         open->index = new_doing(reading, place, now, open->region - OWN_BASE, list);
     else
@@ -275,6 +311,8 @@ static OTF2_CallbackCode on_leave(OTF2_LocationRef location, OTF2_TimeStamp time
     }
     at->calls -= reading_is_rma(open->region);
     at->others -= reading_is_other(open->region);
+    reading_moment(reading, reading_is_rma(open->region) ? MOMENT_LEAVE : MOMENT_OTHER_LEAVE,
+                   open->index);
     reading->trace->call[open->index].leave = now;
     reading->trace->call[open->index].unrecorded = reading_u32(reading, list, ATTR_UNRECORDED) == 1;
     return OTF2_CALLBACK_SUCCESS;
@@ -350,6 +388,28 @@ static OTF2_GlobalEvtReaderCallbacks *callbacks(void)
     return on;
 }
 
+static int by_op(const void *a, const void *b)
+{
+    const struct access *x = a, *y = b;
+
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    if (x->side != y->side)
+        return x->side < y->side ? -1 : 1;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static void assign_accesses(struct trace *trace)
+{
+    sort(trace->access, trace->naccesses, sizeof *trace->access, by_op);
+    for (size_t i = 0; i < trace->naccesses; i++) {
+        struct operation *op = &trace->op[trace->access[i].op];
+
+        if (op->naccess++ == 0)
+            op->access = (uint32_t)i;
+    }
+}
+
 /* What was open at the end of the events ends with them. */
 static void finish(struct reading *reading)
 {
@@ -357,6 +417,7 @@ static void finish(struct reading *reading)
 
     trace->length = reading->last;
     reading_regions_finish(reading);
+    assign_accesses(trace);
     for (size_t i = 0; i < trace->ncalls; i++)
         if (trace->call[i].leave == 0) {
             trace->call[i].leave = trace->length;

@@ -34,6 +34,7 @@ static OTF2_CallbackCode on_request_lock(OTF2_LocationRef location, OTF2_TimeSta
                               .target = reading_world(trace, win, remote),
                               .win = win,
                               .call = call ? (uint32_t)(call - trace->call) : NONE,
+                              .unlock = NONE,
                               .exclusive = type == OTF2_LOCK_EXCLUSIVE,
                               .nocheck = asserts != NONE && asserts & TRACE_NOCHECK};
     table_put_number(&reading->locks[lock->rank], lock_key(win, remote), trace->nlocks - 1);
@@ -66,8 +67,10 @@ static OTF2_CallbackCode on_acquire_lock(OTF2_LocationRef location, OTF2_TimeSta
     struct lock_use *lock = lock_of(reading, location, ref, remote);
 
     (void)list, (void)id, (void)type;
-    if (lock)
+    if (lock) {
         lock->acquire = reading_ns(reading, time);
+        reading_moment(reading, MOMENT_GRANTED, (size_t)(lock - reading->trace->lock));
+    }
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -79,13 +82,27 @@ static OTF2_CallbackCode on_release_lock(OTF2_LocationRef location, OTF2_TimeSta
     struct lock_use *lock = lock_of(reading, location, ref, remote);
     uint32_t place = reading_place(reading, location), win = defs_find(&reading->defs->window, ref);
 
-    (void)list, (void)id;
+    (void)id;
     if (!lock)
         return OTF2_CALLBACK_SUCCESS;
+    const struct call *call = reading_call(reading, place);
     lock->release = reading_ns(reading, time);
+    if (call && reading_u32(reading, list, ATTR_UNRECORDED) != 1)
+        lock->unlock = (uint32_t)(call - reading->trace->call);
     reading_set_window(reading, place, win);
     (void)table_take_number(&reading->locks[lock->rank], lock_key(win, remote));
     return OTF2_CALLBACK_SUCCESS;
+}
+
+/* The lock by which a rank may access another of a window; NONE: it has none there. */
+static uint32_t held_lock(const struct reading *reading, uint32_t rank, uint32_t win,
+                          uint32_t remote)
+{
+    uint64_t index = table_number(&reading->locks[rank], lock_key(win, remote));
+
+    if (index == TABLE_NONE)
+        index = table_number(&reading->locks[rank], lock_key(win, NONE));
+    return index == TABLE_NONE ? NONE : (uint32_t)index;
 }
 
 /* An operation's events but for what the kinds differ in. */
@@ -111,8 +128,11 @@ static struct operation *new_op(struct reading *reading, OTF2_LocationRef locati
                              .win = win,
                              .call = call ? (uint32_t)(call - trace->call) : NONE,
                              .completer = NONE,
+                             .finisher = NONE,
+                             .lock = held_lock(reading, trace->place[place].rank, win, remote),
                              .notification = reading_u32(reading, list, ATTR_NOTIFICATION),
                              .request = reading_u32(reading, list, ATTR_REQUEST) == 1};
+    reading_moment(reading, MOMENT_ISSUE, trace->nops - 1);
     reading_set_window(reading, place, win);
     struct counts *counts = reading_counts(reading, op->rank, win);
     op->fences = counts->fences;
@@ -198,6 +218,7 @@ static void complete(struct reading *reading, OTF2_LocationRef location, uint64_
     if (remote) {
         op->remote = now;
         op->at_wait = reading_u32(reading, list, ATTR_AT_WAIT) == 1;
+        op->finisher = call ? (uint32_t)(call - trace->call) : NONE;
         (void)table_take_number(open, id);
     } else
         op->local = now;
@@ -237,6 +258,7 @@ static OTF2_CallbackCode on_sync(OTF2_LocationRef location, OTF2_TimeStamp time,
         return OTF2_CALLBACK_SUCCESS;
     trace->taking =
         grow(trace->taking, trace->ntakings, &trace->takings_cap, sizeof *trace->taking);
+    reading_moment(reading, MOMENT_TAKEN, trace->ntakings);
     trace->taking[trace->ntakings++] =
         (struct taking){.time = now,
                         .count = count,
@@ -245,6 +267,73 @@ static OTF2_CallbackCode on_sync(OTF2_LocationRef location, OTF2_TimeStamp time,
                         .number = reading_u32(reading, list, ATTR_NOTIFICATION),
                         .source = reading_world(trace, win, remote),
                         .call = call ? (uint32_t)(call - trace->call) : NONE};
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static void add_memory(const struct reading *reading, const struct access *access, uint32_t rank,
+                       uint32_t win, unsigned how)
+{
+    struct trace *trace = reading->trace;
+
+    trace->memory =
+        grow(trace->memory, trace->nmemories, &trace->memories_cap, sizeof *trace->memory);
+    trace->memory[trace->nmemories++] =
+        (struct memory){access->begin, access->length, rank, win, (how & TRACE_SAME_OP) != 0};
+}
+
+/* Whether the blocks lie in memory that can be: what spool_kinds.c has looked at, for an archive
+ * may be damaged too. */
+static bool blocks_good(const struct access *access)
+{
+    const uint64_t step = (uint64_t)(access->stride < 0 ? -access->stride : access->stride);
+    uint64_t far;
+
+    if (access->n == 0 || access->stride == INT64_MIN ||
+        __builtin_mul_overflow(access->n - 1, step, &far))
+        return false;
+    if (access->stride < 0)
+        return far <= access->begin && access->begin <= UINT64_MAX - access->length;
+    return access->begin <= UINT64_MAX - access->length &&
+           far <= UINT64_MAX - access->length - access->begin;
+}
+
+static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp time, void *data,
+                                      OTF2_AttributeList *list, OTF2_ParameterRef parameter,
+                                      uint64_t value)
+{
+    struct reading *reading = data;
+    struct trace *trace = reading->trace;
+    const uint32_t place = reading_place(reading, location);
+    const uint32_t how = reading_u32(reading, list, ATTR_ACCESS);
+    const uint32_t blocks = reading_u32(reading, list, ATTR_BLOCKS);
+    struct access access = {.begin = value,
+                            .length = reading_u64(reading, list, ATTR_LENGTH),
+                            .n = blocks == NONE ? 1 : blocks};
+
+    (void)parameter;
+    reading_ns(reading, time);
+    if (place == NONE || trace->place[place].rank == NONE || how == NONE || !trace->has_accesses)
+        return OTF2_CALLBACK_SUCCESS;
+    if (blocks != NONE)
+        (void)OTF2_AttributeList_GetInt64(list, reading->defs->attr[ATTR_STRIDE], &access.stride);
+    const uint32_t rank = trace->place[place].rank;
+    const uint64_t index =
+        table_number(&reading->open_ops[rank], reading_u64(reading, list, ATTR_OPERATION));
+    access.side = how & TRACE_SIDE;
+    access.inexact = (how & TRACE_INEXACT) != 0;
+    access.acc_op =
+        how >> TRACE_ACC_OP_SHIFT & ((1 << (TRACE_ACC_TYPE_SHIFT - TRACE_ACC_OP_SHIFT)) - 1);
+    access.type = (uint8_t)(how >> TRACE_ACC_TYPE_SHIFT);
+    access.op = index == TABLE_NONE ? NONE : (uint32_t)index;
+    if (!blocks_good(&access))
+        return OTF2_CALLBACK_SUCCESS;
+    if (access.side == TRACE_OF_WINDOW && reading_window(reading, list) != NONE)
+        add_memory(reading, &access, rank, reading_window(reading, list), how);
+    else if (access.op != NONE && access.side >= TRACE_AT_TARGET && access.side <= TRACE_STORED) {
+        trace->access =
+            grow(trace->access, trace->naccesses, &trace->accesses_cap, sizeof *trace->access);
+        trace->access[trace->naccesses++] = access;
+    }
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -260,4 +349,5 @@ void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on)
     OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(on, on_complete);
     OTF2_GlobalEvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(on, on_complete_remote);
     OTF2_GlobalEvtReaderCallbacks_SetRmaSyncCallback(on, on_sync);
+    OTF2_GlobalEvtReaderCallbacks_SetParameterUnsignedIntCallback(on, on_parameter);
 }

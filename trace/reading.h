@@ -69,6 +69,9 @@ struct counts *reading_counts(struct reading *reading, uint32_t rank, uint32_t w
 struct call *reading_call(struct reading *reading, uint32_t place);
 void reading_set_window(struct reading *reading, uint32_t place, uint32_t win);
 
+/* reading_moment notes that this happens next, where accesses are recorded. */
+void reading_moment(const struct reading *reading, enum moment_kind kind, size_t index);
+
 /* read_regions.c: where a visit of a region begins, the index of that; where it ends; and where the
  * recording is stopped and resumed. */
 uint32_t reading_visit(struct reading *reading, uint32_t place, uint64_t time, uint32_t region);

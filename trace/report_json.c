@@ -37,7 +37,7 @@ static void json_transfers(FILE *out, const struct transfers *sum)
 }
 
 /* ", "NAME": null", or an object with what is known of the place. */
-static void json_site(const struct trace *trace, const char *name, uint32_t site, FILE *out)
+void report_json_site(const struct trace *trace, const char *name, uint32_t site, FILE *out)
 {
     fprintf(out, ", \"%s\": ", name);
     if (site >= trace->nsites) {
@@ -68,7 +68,7 @@ static void json_by_site(const struct trace *trace, const struct by_site *by_sit
         const struct at_site *at = &by_site->at[order[i]];
 
         fprintf(out, "%s\n      {\"call\": \"%s\"", i ? "," : "", trace->call_name[at->call]);
-        json_site(trace, "site", at->site, out);
+        report_json_site(trace, "site", at->site, out);
         fputs(", ", out);
         number(out, "number", at->number);
         fputs(", ", out);
@@ -102,8 +102,8 @@ static void json_instance(const struct analysis *analysis, const struct instance
     json_text(out, report_call(trace, instance->call));
     fputs(", \"cause_call\": ", out);
     json_text(out, report_call(trace, instance->cause_call));
-    json_site(trace, "site", site_of(trace, instance->call), out);
-    json_site(trace, "cause_site", site_of(trace, instance->cause_call), out);
+    report_json_site(trace, "site", site_of(trace, instance->call), out);
+    report_json_site(trace, "cause_site", site_of(trace, instance->cause_call), out);
     fprintf(out, ", \"count\": %u}", instance->count);
 }
 
@@ -240,7 +240,7 @@ static void json_beside(const struct trace *trace, const char *name, const char 
         json_text(out, report_call(trace, call));
     else
         fputs("null", out);
-    json_site(trace, site, site_of(trace, call), out);
+    report_json_site(trace, site, site_of(trace, call), out);
 }
 
 static void json_cause(const struct causes *causes, size_t i, FILE *out)
@@ -430,6 +430,7 @@ void report_json(const struct findings *findings, FILE *out)
     json_causes(analysis, findings->causes, out);
     json_regions(analysis, findings->causes, out);
     json_messages(analysis, out);
+    report_conflicts_json(analysis, out);
     fputs(",\n  \"patterns\": {", out);
     for (unsigned i = 0; i < PATTERNS; i++)
         json_pattern(analysis, i, out);

@@ -523,6 +523,7 @@ void report_text(const struct findings *findings, FILE *out)
 
     what_if(findings->whatif, out);
     overview(analysis, out);
+    report_conflicts_text(analysis, out);
     why(analysis, findings->causes, out);
     regions(analysis, findings->causes, out);
     functions(analysis, out);

@@ -33,6 +33,7 @@ enum spool_window spool_window_of(unsigned kind)
     case TRACE_RECEIVED:
     case TRACE_CANCELLED:
     case TRACE_COLLECTIVE:
+    case TRACE_ACCESS:
         return SPOOL_NO_WINDOW;
     case TRACE_WIN_CREATE:
     case TRACE_SERVE:
@@ -47,6 +48,23 @@ enum spool_window spool_window_of(unsigned kind)
     }
 }
 
+/* All blocks lie in memory that can be. */
+static bool access_good(const struct trace_access *access)
+{
+    const unsigned side = access->what & TRACE_SIDE;
+    const uint64_t step = (uint64_t)(access->stride < 0 ? -access->stride : access->stride);
+    uint64_t far = 0;
+
+    if (side < TRACE_AT_TARGET || side > TRACE_OF_WINDOW || access->stride == INT64_MIN)
+        return false;
+    if (access->n == 0 || __builtin_mul_overflow(access->n - 1, step, &far))
+        return false;
+    if (access->stride < 0)
+        return far <= access->begin && access->begin <= UINT64_MAX - access->length;
+    return access->begin <= UINT64_MAX - access->length &&
+           far <= UINT64_MAX - access->length - access->begin;
+}
+
 /* Kinds that have something else in the place of most fields. */
 static bool other_fields_good(const struct trace_record *r)
 {
@@ -54,6 +72,8 @@ static bool other_fields_good(const struct trace_record *r)
     const struct trace_text *text = (const struct trace_text *)r;
 
     switch (r->kind) {
+    case TRACE_ACCESS:
+        return access_good((const struct trace_access *)r);
     case TRACE_OBJECT:
         return object->begin <= UINT64_MAX - (uint64_t)object->pages * TRACE_OBJECT_PAGE;
     case TRACE_TEXT:
@@ -83,7 +103,8 @@ static bool message_fields_good(const struct trace_record *r, uint32_t nproc)
 
 bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
 {
-    if (r->kind == TRACE_NAME || r->kind == TRACE_OBJECT || r->kind == TRACE_TEXT)
+    if (r->kind == TRACE_NAME || r->kind == TRACE_OBJECT || r->kind == TRACE_TEXT ||
+        r->kind == TRACE_ACCESS)
         return other_fields_good(r);
     if (r->peer < -1 || r->peer >= (int64_t)nproc)
         return false;

@@ -295,6 +295,9 @@ const struct conf_var conf_vars[] = {
      "tell at MPI_Finalize how much the job has moved over which path; the same for all processes"},
     {"MPIRMA_TRACE", "a directory name of at most 255 characters",
      "record there what the one-sided calls do, for mpi-rma-trace; the same for all processes"},
+    {"MPIRMA_TRACE_CONFLICTS", "0 or 1",
+     "1: record also which memory they access, so that mpi-rma-trace finds conflicting accesses; "
+     "mpi-rma-run --conflicts sets it and loads what is needed"},
     {"MPIRMA_STRICT", "0 or 1",
      "1: check also what costs time (conflicting accesses, hints, asserts)"},
     {"MPIRMA_HANG_REPORT", "seconds, e.g. 30 or 0.5 (0: off)",
@@ -358,6 +361,7 @@ static const struct row rows[] = {
     WORD(xpmem, xpmem_words),
     {parse_stats, show_stats, FIELD(stats)},
     {parse_name, show_name, FIELD(trace)},
+    {parse_bool, show_bool, FIELD(trace_conflicts)},
     {parse_bool, show_bool, FIELD(strict)},
     {parse_seconds, show_seconds, FIELD(hang_report)},
     {parse_name, show_name, FIELD(ofi_provider)},

@@ -49,6 +49,7 @@ struct conf {
     char segment_dir[256];     /* MPIRMA_SEGMENT_DIR, "": anonymous memory (memfd) */
     char stats[256];           /* MPIRMA_STATS: "" off, "1" stderr, else a file name; "0" is off */
     char trace[256];           /* MPIRMA_TRACE: a directory, "": no trace is taken */
+    bool trace_conflicts;      /* MPIRMA_TRACE_CONFLICTS=0|1 */
     bool strict;               /* MPIRMA_STRICT=0|1 */
     enum conf_ptracer ptracer; /* MPIRMA_PTRACER=any|unchanged */
     enum conf_xpmem xpmem;     /* MPIRMA_XPMEM=auto|yes|no */

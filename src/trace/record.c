@@ -19,6 +19,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,9 +246,14 @@ static struct thread *this_thread(struct trace *tr)
     return likely(th != NULL) ? th : make_thread(tr);
 }
 
-/* Its file has all that it will have. */
+/* Its file has all that it will have, and all that the thread has done. */
 static void finish(struct thread *th)
 {
+    const uint64_t yes = 1;
+    if (th->fd >= 0 &&
+        pwrite(th->fd, &yes, sizeof yes, offsetof(struct spool_head, closed)) != sizeof yes)
+        log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file cannot be marked as whole: %s",
+                strerror(errno));
     if (th->fd >= 0 && ftruncate(th->fd, th->offset + (off_t)th->used))
         log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file keeps its unused part: %s",
                 strerror(errno));
@@ -448,6 +454,20 @@ void trace_recording(struct trace *tr, bool on)
 bool trace_is_stopped(const struct trace *tr)
 {
     return atomic_load_explicit(&tr->stopped, memory_order_relaxed);
+}
+
+bool trace_has_accesses(const struct trace *tr)
+{
+    return tr->spec.accesses;
+}
+
+void trace_add_access(struct trace *tr, const struct trace_access *access)
+{
+    struct trace_access whole = *access;
+    struct trace_record rec;
+    whole.kind = TRACE_ACCESS;
+    memcpy(&rec, &whole, sizeof rec);
+    trace_add(tr, &rec);
 }
 
 void trace_thread_is(struct trace *tr, enum spool_thread kind)

@@ -30,6 +30,7 @@ struct trace_spec {
     uint32_t rank, nproc; /* in MPI_COMM_WORLD */
     uint64_t machine;     /* the same for processes that share the clock */
     const char *host_mpi; /* version of the MPI library below, cut to fit */
+    bool accesses;        /* which memory operations access is recorded, too */
     clock_fn clock;       /* nanoseconds; of all threads */
     const struct log *log;
 };
@@ -77,6 +78,13 @@ void trace_add_object(struct trace *tr, const struct trace_object *object, const
 /* trace_add_text records a text that belongs to the record that the calling thread has added
  * before, which has the same time. */
 void trace_add_text(struct trace *tr, uint64_t time, const char *text);
+
+/* trace_has_accesses returns whether this trace is to tell which memory operations access. */
+bool trace_has_accesses(const struct trace *tr);
+
+/* trace_add_access records memory that the operation or the window is about which the calling
+ * thread has recorded before; its kind is set here, its time not. */
+void trace_add_access(struct trace *tr, const struct trace_access *access);
 
 /* trace_thread_is notes in the calling thread's file what kind of thread it is; without this it is
  * SPOOL_APPLICATION. Called soon after the thread's first record at the latest. */

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 6, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 7, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -38,7 +38,9 @@ struct spool_head {
     char hostname[SPOOL_TEXT]; /* ends with 0, as the next */
     char host_mpi[SPOOL_TEXT]; /* version of the MPI library below */
     uint64_t pid;              /* of the process on its machine; 0: not recorded */
-    uint64_t reserved[7];
+    uint64_t closed;           /* 1: the thread's records are all there, to its end; 0: it may have
+                                  gone on without recording, or was killed */
+    uint64_t reserved[6];
 };
 
 /* Kinds of record, and what the fields say beside time. Fields not named are 0. */
@@ -47,7 +49,11 @@ enum trace_kind {
     TRACE_ENTER,      /* a call begins; what: enum trace_call, or TRACE_CALL_LAST and above: as a
                          TRACE_NAME of the process says, win: its window where it has one
                          already, peer: of lock, unlock and flush the target, -1: all, id: the
-                         address in the program to which the call returns, 0: not known */
+                         address in the program to which the call returns, 0: not known. Of a
+                         function of the host, where accesses are recorded: bytes: the number of
+                         its communicator at this process (TRACE_COMM), 0: it has none or that is
+                         not known, peer: rank there to which a message goes, or from which it
+                         comes, -1: not known */
     TRACE_LEAVE,      /* and returns; what as there */
     TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
                          no other window's, peer: this process's rank in it, arg: how many ranks,
@@ -129,6 +135,8 @@ enum trace_kind {
     TRACE_COLLECTIVE, /* what the call that has begun last does together with all of a communicator:
                          win, what: enum trace_collective, peer: root, -1: none, bytes: handed in,
                          id: bytes handed out at this process */
+    TRACE_ACCESS,     /* memory that the operation before, or the window that has been made before,
+                       is about: struct trace_access. Where that is asked for */
     TRACE_KINDS
 };
 
@@ -248,6 +256,43 @@ struct trace_text {
     char text[TRACE_TEXT_MAX];
 };
 
+/* n blocks of length bytes, stride apart, of which the first begins at this address. An operation
+ * has as many of these as it takes, at its target and in the memory of its own process. */
+enum trace_side {
+    TRACE_AT_TARGET = 1, /* in the memory of the target's process */
+    TRACE_LOADED,        /* read here */
+    TRACE_STORED,        /* written here */
+    TRACE_OF_WINDOW      /* this process's memory of the window; with TRACE_SAME_OP as its hint */
+};
+enum {
+    TRACE_SIDE = 7,          /* bits of the side */
+    TRACE_INEXACT = 8,       /* in one block from the first byte to the last: gaps may be in it */
+    TRACE_SAME_OP = 16,      /* of a window: accumulate_ops is same_op */
+    TRACE_ACC_OP_SHIFT = 4,  /* at the target of an atomic operation: enum trace_acc_op, 5 bits, */
+    TRACE_ACC_TYPE_SHIFT = 9 /* and a number of the elements' type */
+};
+/* Operations of accumulates; 0: MPI_Compare_and_swap. */
+/* clang-format off */
+#define TRACE_ACC_OPS(X) \
+    X(SUM) X(PROD) X(MIN) X(MAX) X(LAND) X(LOR) X(LXOR) X(BAND) X(BOR) X(BXOR) X(MINLOC) \
+    X(MAXLOC) X(REPLACE) X(NO_OP)
+/* clang-format on */
+enum trace_acc_op {
+    TRACE_ACC_COMPARE_AND_SWAP,
+#define TRACE_ACC_NUMBER(name) TRACE_ACC_##name,
+    TRACE_ACC_OPS(TRACE_ACC_NUMBER)
+#undef TRACE_ACC_NUMBER
+        TRACE_ACC_LAST
+};
+struct trace_access {
+    uint64_t time;
+    uint16_t kind, what; /* what: enum trace_side and the bits above */
+    uint32_t n;
+    uint64_t begin, length;
+    int64_t stride;
+};
+
+_Static_assert(sizeof(struct trace_access) == 40, "records of one size");
 _Static_assert(sizeof(struct trace_record) == 40 && sizeof(struct trace_name) == 40 &&
                    sizeof(struct trace_ranks) == 40 && sizeof(struct trace_object) == 40 &&
                    sizeof(struct trace_text) == 40,

@@ -140,7 +140,7 @@ static void check_record(struct thread *th, size_t at, const struct trace_record
         return;
     }
     if (r->kind == TRACE_NAME || r->kind == TRACE_RANKS || r->kind == TRACE_OBJECT ||
-        r->kind == TRACE_TEXT)
+        r->kind == TRACE_TEXT || r->kind == TRACE_ACCESS)
         return;
     /* Other threads' files are not in the order of this one's. */
     if (r->win >= WINS_MAX || (spool_window_of(r->kind) == SPOOL_OPEN_WINDOW && th->number == 0 &&

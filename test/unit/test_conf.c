@@ -82,6 +82,7 @@ static const struct {
     {"MPIRMA_STATS", "off", "0"},
     {"MPIRMA_STATS", "out.txt", "out.txt"},
     {"MPIRMA_STATS", "./out", "./out"},
+    {"MPIRMA_TRACE_CONFLICTS", "1", "1"},
     {"MPIRMA_STRICT", "1", "1"},
     {"MPIRMA_PTRACER", "any", "any"},
     {"MPIRMA_PTRACER", "unchanged", "unchanged"},

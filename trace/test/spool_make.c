@@ -34,6 +34,7 @@ static void init_file(struct made_file *file, uint32_t nproc, uint32_t rank, uns
     head->thread_kind = kind;
     head->machine = 1;
     head->start = MAKE_BEGIN * 1000;
+    head->closed = 1;
     head->to_realtime = INT64_C(1700000000000000000);
     snprintf(head->hostname, SPOOL_TEXT, "node0");
     snprintf(head->host_mpi, SPOOL_TEXT, "test");
@@ -284,6 +285,26 @@ uint64_t make_op(struct made_job *job, uint32_t rank, double begin, double end, 
         make_done(job, rank, end, target, job->next_id);
     leave(file, end, call[op]);
     return job->next_id;
+}
+
+void make_blocks(struct made_job *job, uint32_t rank, unsigned what,
+                 const struct trace_access *blocks)
+{
+    struct made_file *file = &job->app[rank];
+    const struct trace_record left = file->record[file->n - 1];
+    struct trace_access *access = (struct trace_access *)&file->record[file->n - 1];
+
+    *access = *blocks; /* inside the call */
+    access->time = file->record[file->n - 2].time;
+    access->kind = TRACE_ACCESS;
+    access->what = (uint16_t)what;
+    *make_record(file, 0, TRACE_LEAVE) = left;
+}
+
+void make_access(struct made_job *job, uint32_t rank, unsigned what, uint64_t begin,
+                 uint64_t length)
+{
+    make_blocks(job, rank, what, &(struct trace_access){.n = 1, .begin = begin, .length = length});
 }
 
 void make_done(struct made_job *job, uint32_t rank, double us, uint32_t target, uint64_t id)

@@ -2,7 +2,8 @@
 /*
  * spool_make.h - makes files such as traced processes leave, for the tests of mpi-rma-trace.
  *
- * Times are microseconds from the begin of the job; files of machine 1 and above may have clocks
+ * Times are microseconds from the begin of the job; the files are those of processes that have
+ * ended well (closed of their heads); files of machine 1 and above may have clocks
  * that differ. All failures end the test.
  */
 #ifndef MRMA_TRACE_TEST_SPOOL_MAKE_H
@@ -62,6 +63,12 @@ void make_flush(struct made_job *job, uint32_t rank, double begin, double end, u
 /* An operation with its call; returns its id. */
 uint64_t make_op(struct made_job *job, uint32_t rank, double begin, double end, unsigned op,
                  uint32_t target, uint64_t bytes, unsigned path);
+/* Memory that the operation accesses which was made last, not by TRACE_MAPPED: n blocks of length
+ * bytes, stride apart; what is that of a struct trace_access. */
+void make_access(struct made_job *job, uint32_t rank, unsigned what, uint64_t begin,
+                 uint64_t length);
+void make_blocks(struct made_job *job, uint32_t rank, unsigned what,
+                 const struct trace_access *blocks);
 void make_done(struct made_job *job, uint32_t rank, double us, uint32_t target, uint64_t id);
 
 /* A region in a file: its begin and its end. */

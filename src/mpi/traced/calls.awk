@@ -3,6 +3,9 @@
 # libmpi-rma records itself. Input: src/trace/spool.h, which names these, then mpi.h as the preprocessor leaves it. Of the
 # Wait and Test families libmpi-rma records the calls with requests of RMA; these are wrapped as well.
 #
+# A call is recorded with its communicator, which is the first parameter of that type, and the process that it sends to or
+# receives from, which is the parameter dest, or source where there is no dest.
+#
 # A wrapper is a strong PMPI_X with MPI_X a weak alias, so that a profiling tool in front of it still sees the call. It
 # looks for the next PMPI_X when it is called first: a host may declare functions that its library does not have.
 #
@@ -118,8 +121,10 @@ function collective(name, op, comm, root, sends, receives) {
     arrays[name] = sends receives ~ /_counts/
 }
 
-function wrapper(name, list,    n, p, i, args, one, short, large, names, extra, when) {
+function wrapper(name, list,    n, p, i, args, one, short, large, names, extra, when, comm, peer) {
     args = ""
+    comm = "NULL"
+    peer = "MPI_PROC_NULL"
     n = list ~ /^[ \t]*void[ \t]*$/ ? 0 : split(list, p, ",")
     for (i = 1; i <= n; i++) {
         one = parameter_name(p[i])
@@ -129,6 +134,8 @@ function wrapper(name, list,    n, p, i, args, one, short, large, names, extra, 
         }
         args = args (i > 1 ? ", " : "") one
         names[i] = one
+        if (comm == "NULL" && p[i] ~ /^ *MPI_Comm [A-Za-z_]*$/) comm = "&" one
+        if (peer == "MPI_PROC_NULL" && p[i] ~ /^ *int (dest|source)$/) peer = one
     }
     short = substr(name, 5)
     large = sub(/_c$/, "", short)
@@ -143,7 +150,7 @@ function wrapper(name, list,    n, p, i, args, one, short, large, names, extra, 
     }
     title[count] = substr(name, 5)
     body[count] = "int P" name "(" list ")\n{\n    __typeof__(" name ") *const next = (__typeof__(next))next_function(" count ");\n" \
-        "    const enum state state = begin(" count ", __builtin_return_address(0));\n" extra \
+        "    const enum state state = begin(" count ", __builtin_return_address(0), " comm ", " peer ");\n" extra \
         "    const int rc = next == NULL ? MPI_ERR_UNSUPPORTED_OPERATION : next(" args ");\n" \
         (short in after ? "    if (" when ") {\n        " filled(after[short], n, names) "\n    }\n" : "") \
         (short in seen ? "    if (state != PASSED_ON)\n        " filled(seen[short], n, names) "\n" : "") \

@@ -41,6 +41,17 @@ static bool have_windows(void)
     return true;
 }
 
+/* Is the trace to tell which memory is accessed? Then it must tell what orders accesses too. */
+static bool with_accesses(const struct conf *conf)
+{
+    if (!conf->trace_conflicts || traced_calls_are_there())
+        return conf->trace_conflicts;
+    log_msg(&messages, LOG_LEVEL_WARN,
+            "MPIRMA_TRACE_CONFLICTS: libmpi-rma-calls is not loaded, which mpi-rma-run --conflicts "
+            "does; no accesses are recorded");
+    return false;
+}
+
 /* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. Nobody uses a trace that another
  * process could not open, for their clocks could not be compared. */
 static void open_trace(const struct conf *conf)
@@ -58,6 +69,7 @@ static void open_trace(const struct conf *conf)
     spec.rank = (uint32_t)rank;
     spec.nproc = (uint32_t)nproc;
     spec.machine = node_clock(); /* pretended nodes share it */
+    spec.accesses = with_accesses(conf);
     job_meet(JOB_TRACE, &messages, &job);
     if (job == MPI_COMM_NULL)
         return;
@@ -178,6 +190,20 @@ void traced_win_name(const struct win_rec *rec, const char *name)
     trace_add_text(mpi_trace, event.time, name);
 }
 
+/* Behind the record that the window has been made. */
+static void record_memory(const struct win_rec *rec)
+{
+    const struct trace_access memory = {
+        .time = trace_now(mpi_trace),
+        .what = TRACE_OF_WINDOW | (win_hints(rec->win)->same_op ? TRACE_SAME_OP : 0),
+        .n = 1,
+        .begin = (uint64_t)(uintptr_t)*win_base_attr(rec->win),
+        .length = *win_size(rec->win),
+    };
+
+    trace_add_access(mpi_trace, &memory);
+}
+
 void traced_create(const struct win_rec *rec)
 {
     static const uint16_t flavor[] = {[WIN_CREATE] = TRACE_CREATE,
@@ -193,6 +219,8 @@ void traced_create(const struct win_rec *rec)
                                              .arg = (uint32_t)rec->nproc,
                                              .what = flavor[win_flavor(rec->win)],
                                              .bytes = *win_size(rec->win)});
+    if (trace_has_accesses(mpi_trace))
+        record_memory(rec);
     traced_site_objects(mpi_trace);
     traced_clock_between(mpi_trace, rec->group);
 }

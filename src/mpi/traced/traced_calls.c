@@ -12,27 +12,44 @@
 #include <stddef.h>
 
 #include "mpi/traced/traced.h"
+#include "mpi/traced/traced_comms.h"
 #include "mpi/traced/traced_messages.h"
 #include "mpi/traced/traced_site.h"
 
 static struct traced_calls *calls; /* NULL: the other library is not there */
 
-static void record(struct trace *tr, enum trace_kind kind, unsigned number, uint64_t site)
+static struct trace_record event(struct trace *tr, enum trace_kind kind, unsigned number)
 {
-    trace_add(tr, &(struct trace_record){.time = trace_now(tr),
-                                         .kind = (uint16_t)kind,
-                                         .what = (uint16_t)(TRACE_CALL_LAST + number),
-                                         .peer = -1,
-                                         .id = site});
+    return (struct trace_record){.time = trace_now(tr),
+                                 .kind = (uint16_t)kind,
+                                 .what = (uint16_t)(TRACE_CALL_LAST + number),
+                                 .peer = -1};
 }
 
-static bool enter(unsigned number, const void *caller)
+/* With whom a call can synchronize. Of a communicator that is not known nothing is said: it is so
+ * at all its processes. */
+static void add_comm(struct trace *tr, MPI_Comm comm, int peer, struct trace_record *entered)
+{
+    const struct traced_comm *known = traced_comms_find(tr, comm);
+
+    if (known == NULL)
+        return;
+    entered->bytes = known->number;
+    if (peer >= 0 && peer < known->size)
+        entered->peer = peer;
+}
+
+static bool enter(unsigned number, const void *caller, const MPI_Comm *comm, int peer)
 {
     struct trace *tr = mpi_trace;
 
     if (tr == NULL || trace_is_stopped(tr))
         return false;
-    record(tr, TRACE_ENTER, number, traced_site(tr, caller));
+    struct trace_record entered = event(tr, TRACE_ENTER, number);
+    entered.id = traced_site(tr, caller);
+    if (comm != NULL && trace_has_accesses(tr))
+        add_comm(tr, *comm, peer, &entered);
+    trace_add(tr, &entered);
     return true;
 }
 
@@ -40,8 +57,10 @@ static void leave(unsigned number)
 {
     struct trace *tr = mpi_trace;
 
-    if (tr != NULL)
-        record(tr, TRACE_LEAVE, number, 0);
+    if (tr == NULL)
+        return;
+    const struct trace_record left = event(tr, TRACE_LEAVE, number);
+    trace_add(tr, &left);
 }
 
 /* For dl_iterate_phdr: if object is this library, note where its instructions lie, and stop. */
@@ -61,6 +80,11 @@ static int find_text(struct dl_phdr_info *object, size_t size, void *unused)
         return 1;
     }
     return 0;
+}
+
+bool traced_calls_are_there(void)
+{
+    return dlsym(RTLD_DEFAULT, TRACED_CALLS_SYMBOL) != NULL;
 }
 
 void traced_calls_begin(struct trace *tr)

@@ -73,14 +73,18 @@ struct traced_calls {
      * recorded. */
     uintptr_t text;
     size_t text_size;
-    /* A function begins, which returns to caller, and returns, if enter has returned true. NULL: no
-     * trace is taken. */
-    _Atomic(bool (*)(unsigned number, const void *caller)) enter;
+    /* A function begins, which returns to caller, and returns, if enter has returned true. comm:
+     * its communicator, NULL: it has none; peer: rank there of the process to which a message goes,
+     * or from which one comes, MPI_PROC_NULL: it names none. NULL: no trace is taken. */
+    _Atomic(bool (*)(unsigned number, const void *caller, const MPI_Comm *comm, int peer)) enter;
     _Atomic(void (*)(unsigned number)) leave;
     const struct traced_messages *messages; /* set before enter, and stays */
 };
 
 struct trace;
+
+/* traced_calls_are_there returns whether the other library is in this process. */
+bool traced_calls_are_there(void);
 
 /* traced_calls_begin gives the names of the other library's functions to the trace, and to that
  * library the functions that record, if it is there. */

@@ -11,9 +11,9 @@
  * and held against operations only where accumulate_ordering does not order them,
  * for ordered ones are not concurrent.
  *
- * Not decided: operations against earlier notified ones, accesses of different origins,
- * loads and stores against operations, MPI_MODE_NOCHECK of MPI_Win_start and
- * MPI_Win_post, NOCHECK and locks of packet targets, MPI_MODE_NOSTORE.
+ * Not decided: operations against earlier notified ones, accesses of different origins (which
+ * mpi-rma-trace looks at: doc/traces.md), loads and stores against operations, MPI_MODE_NOCHECK of
+ * MPI_Win_start and MPI_Win_post, NOCHECK and locks of packet targets, MPI_MODE_NOSTORE.
  */
 #include "rma/strict/strict_impl.h"
 

@@ -10,6 +10,7 @@
 #include "rma/traced/traced.h"
 
 #include "rma/strict/strict.h"
+#include "rma/traced/traced_access.h"
 #include "rma/win/path_ops.h"
 
 static const struct path_ops *below(const struct win *w, const struct rma_target *t)
@@ -51,6 +52,8 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
     if (op->req)
         op->req->number = rec.id;
     trace_add(tr, &rec);
+    if (unlikely(trace_has_accesses(tr)) && len)
+        traced_access(tr, rec.time, t, kind, op);
     return rec.id;
 }
 

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * order_state.h - what is known in the middle of the walk of order.c: its own, and that of
+ * order_learn.c. Included by these two alone.
+ */
+#ifndef MRMA_TRACE_ORDER_STATE_H
+#define MRMA_TRACE_ORDER_STATE_H
+
+#include "host_calls.h"
+#include "order.h"
+
+/* The operations that each call ends. */
+struct ends {
+    uint32_t *first; /* of op, for each call and one more */
+    uint32_t *op;
+};
+
+/* Operations whose target has not begun the epoch they are for, with the clock of their origin. */
+struct waiting {
+    struct waiting_op {
+        uint32_t op;
+        struct snap *snap;
+    } * op;
+    size_t n, cap;
+};
+
+/* A window at one rank. */
+struct side {
+    uint32_t fences; /* that it has entered */
+    uint32_t last_fence;
+    struct snap *entered; /* its clock then; NULL: none yet */
+    struct waiting waiting;
+};
+
+/* An exposure epoch. */
+struct exposed {
+    struct snap *posted; /* clock of the target when it began; NULL: it has not, or is over */
+    uint32_t *completed; /* left by those that have completed */
+    struct waiting waiting;
+    bool over;
+};
+
+/* A collective call: what those have left that have come, and how many have gone. */
+struct meeting_point {
+    uint32_t *known;
+    uint32_t left;
+};
+
+/* What was left where a lock was given back. */
+struct lock_place {
+    uint32_t *exclusive, *any;
+};
+
+/* Notified operations of one number at one target that nobody has taken yet. */
+struct raised {
+    struct waiting list;
+};
+
+struct order {
+    const struct trace *trace;
+    const struct epochs *epochs;
+    struct order_calls calls;
+    struct clocks clocks;
+    uint32_t *scratch; /* a clock */
+    struct ends remote, local;
+    uint32_t *remote_call, *local_call; /* that ends each operation; NONE: none */
+    struct op_end *end;                 /* of each operation */
+    uint32_t *opening;                  /* call that begins its epoch */
+    struct table sides;                 /* by window and rank */
+    struct table meetings;              /* by window, kind of call, and how many before it */
+    struct exposed *exposed;            /* by the index of epochs->exposure */
+    struct table posts, waits;          /* that index, by the calls that begin and end it */
+    struct table completes;             /* index of epochs->access, by the call that ends it */
+
+    /* ---- of order_learn.c ---- */
+    struct table locks;        /* struct lock_place, by window and target; that of all */
+    struct table held;         /* struct held, by rank and window */
+    struct table unlocks;      /* index of trace->lock, by the call that gives it back */
+    struct table words;        /* uint32_t *, by target and address: left by updates there */
+    uint32_t **wide;           /* of each target: left by updates of more than some words, */
+    uint32_t **narrow;         /* and by the others */
+    bool fetches, syncs;       /* there are fetching operations, and calls of MPI_Win_sync */
+    uint32_t **arrivals;       /* of each target: left by what has changed its memory */
+    uint32_t **synced;         /* of each window: left in MPI_Win_sync */
+    struct table raised;       /* struct raised, by target, window and number */
+    enum host_kind *host_kind; /* of each of trace->call_name */
+    uint32_t **sent;           /* to each rank, */
+    struct table pairs;        /* and by each rank to each: uint32_t * */
+    uint32_t *begun;           /* by anybody, for anybody */
+    uint32_t *received;        /* left by those that receive, for who waits until they do */
+    bool sync_sends;           /* there are any such */
+    struct table comm_counts;  /* collective calls, by communicator and rank */
+    struct table collectives;  /* by communicator and how many there are up to it */
+};
+
+/* order_exposure returns the exposure epoch of an operation of MPI_Win_start; NONE: none is known.
+ */
+uint32_t order_exposure(const struct order *order, uint32_t op);
+
+/* order_meet is the entry of a rank in a collective call, order_part its return: it learns what all
+ * have left. The last of nranks removes it from the table. */
+void order_meet(struct order *order, struct table *meetings, uint64_t key, uint32_t rank);
+void order_part(struct order *order, struct table *meetings, uint64_t key, uint32_t rank,
+                uint32_t nranks);
+void order_free_point(void *value);
+
+/* The parts of order_learn.c in each step: entry and return of a call with a window, return of any
+ * call that ends operations, and those of host calls; the issue of an operation, a lock's grant,
+ * notifications that are taken. */
+void order_learn_begin(struct order *order);
+void order_learn_end(struct order *order);
+void order_enter(struct order *order, uint32_t call);
+void order_leave(struct order *order, uint32_t call);
+void order_fetched(struct order *order, uint32_t call);
+void order_issue(struct order *order, uint32_t op);
+void order_granted(struct order *order, uint32_t lock);
+void order_taken(struct order *order, const struct taking *taking);
+void order_host_enter(struct order *order, const struct call *call);
+void order_host_leave(struct order *order, const struct call *call);
+
+#endif

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_conflicts.c - conflicting accesses: what is found in files of known contents, whole, damaged
+ * and of killed processes; and what pieces.h keeps, beside an array of all bytes. Real programs,
+ * for what is a conflict, are in test/mpi/trace_conflicts.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../host_calls.h"
+#include "../pieces.h"
+#include "tool_run.h"
+
+enum { ADDRESS = 0x10000 };
+
+/* ---- pieces ---- */
+
+enum { BYTES = 300, STEPS = 4000 };
+
+static void visit(void *arg, struct piece *piece)
+{
+    unsigned char keep[STEPS];
+
+    (void)arg;
+    assert_true(piece->begin < piece->end && piece->end <= BYTES);
+    for (uint32_t i = 0; i < piece->n; i++) /* every other access is forgotten at its next sight */
+        keep[i] = piece->access[i] % 2 == 0;
+    piece_keep(piece, keep);
+}
+
+/* The accesses of each byte are a set of bits. */
+static void pieces_know_the_accesses_of_every_byte(void **state)
+{
+    static unsigned char there[BYTES][STEPS];
+    struct pieces pieces = {.n = 0};
+    (void)state;
+
+    srand(1);
+    memset(there, 0, sizeof there);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        const uint64_t begin = (uint64_t)rand() % (BYTES - 1);
+        const uint64_t end = begin + 1 + (uint64_t)rand() % (BYTES - begin);
+
+        pieces_add(&pieces, begin, end, step, visit, NULL);
+        for (uint64_t at = begin; at < end; at++) {
+            for (uint32_t i = 1; i < step; i += 2)
+                there[at][i] = 0;
+            there[at][step] = 1;
+        }
+        uint64_t behind = 0;
+        for (const struct piece *piece = pieces.head[0]; piece; piece = piece->next[0]) {
+            assert_true(piece->begin >= behind && piece->end > piece->begin);
+            behind = piece->end;
+            if (step % 50)
+                continue;
+            for (uint64_t at = piece->begin; at < piece->end; at++) {
+                size_t n = 0;
+
+                for (uint32_t i = 0; i <= step; i++)
+                    n += there[at][i];
+                assert_int_equal(n, piece->n);
+                for (uint32_t i = 0; i < piece->n; i++)
+                    assert_int_equal(there[at][piece->access[i]], 1);
+            }
+        }
+    }
+    pieces_free(&pieces);
+}
+
+static void forget(void *arg, struct piece *piece)
+{
+    static const unsigned char none[8];
+
+    (void)arg;
+    piece_keep(piece, none);
+}
+
+static void pieces_with_one_access_are_one(void **state)
+{
+    struct pieces pieces = {.n = 0};
+    (void)state;
+
+    for (uint32_t i = 0; i < 100; i++)
+        pieces_add(&pieces, 8 * i, 8 * i + 4, i, forget, NULL);
+    assert_int_equal(pieces.n, 100);
+    pieces_add(&pieces, 2, 794, 100, forget, NULL);
+    assert_int_equal(pieces.n, 3); /* what sticks out at both ends is left */
+    pieces_free(&pieces);
+}
+
+/* ---- what the host's functions do ---- */
+
+static void functions_are_known_by_their_names(void **state)
+{
+    static const struct {
+        const char *name;
+        enum host_kind kind;
+    } known[] = {
+        {"MPI_Barrier", HOST_COLLECTIVE},
+        {"MPI_Allgather_c", HOST_COLLECTIVE},
+        {"MPI_Send", HOST_SEND},
+        {"MPI_Isend_c", HOST_SEND},
+        {"MPI_Issend", HOST_SYNC_SEND},
+        {"MPI_Recv", HOST_RECEIVE},
+        {"MPI_Irecv", HOST_IRECEIVE},
+        {"MPI_Sendrecv", HOST_EXCHANGE},
+        {"MPI_Ibarrier", HOST_BEGIN},
+        {"MPI_Ineighbor_alltoall", HOST_BEGIN},
+        {"MPI_Start", HOST_BEGIN},
+        {"MPI_Send_init", HOST_LOCAL},
+        {"MPI_Info_create", HOST_LOCAL},
+        {"MPI_Comm_rank", HOST_LOCAL},
+        {"MPI_Type_commit", HOST_LOCAL},
+        {"MPI_Waitall", HOST_COMPLETE},
+        {"MPI_Intercomm_create", HOST_OTHER},
+        {"MPI_File_write_all", HOST_OTHER},
+        {"MPI_Not_known_yet", HOST_OTHER},
+        {"", HOST_OTHER},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_int_equal(host_kind(known[i].name), known[i].kind);
+}
+
+/* ---- traces ---- */
+
+static void put(struct made_job *job, uint32_t rank, double us, uint64_t begin, uint64_t length)
+{
+    make_op(job, rank, us, us + 1, TRACE_PUT, 1, length, TRACE_PACKETS);
+    make_access(job, rank, TRACE_AT_TARGET, begin, length);
+}
+
+static void fences(struct made_job *job, double us)
+{
+    for (uint32_t i = 0; i < job->nproc; i++)
+        make_fence(job, i, us, us + 5, 0);
+}
+
+/* Ranks 0 and 2 put to rank 1, each phase once, the second time to the same bytes in one epoch. */
+static void make_two_phases(struct made_job *job)
+{
+    make_job(job, 3);
+    make_create_all(job);
+    fences(job, 20);
+    put(job, 0, 30, ADDRESS, 8);
+    fences(job, 40);
+    put(job, 2, 50, ADDRESS, 8);
+    fences(job, 60);
+    put(job, 0, 70, ADDRESS, 8);
+    put(job, 2, 70, ADDRESS + 4, 8);
+    fences(job, 80);
+    make_free_all(job, 100);
+}
+
+static bool contains(const char *text, const char *part)
+{
+    const bool there = strstr(text, part) != NULL;
+
+    if (!there)
+        print_message("no %s in:\n%s\n", part, text);
+    return there;
+}
+
+static void a_conflict_is_found_and_ordered_accesses_are_not(void **state)
+{
+    struct made_job job;
+    (void)state;
+
+    make_two_phases(&job);
+    char *text = run_report(&job, "%s");
+    assert_true(contains(text, "1 pair of calls access the same bytes"));
+    assert_true(contains(text, "bytes 0x10004 to 0x10007 of the memory of rank 1, window 0"));
+    assert_true(contains(text, "rank 0 at 0.000071 s: MPI_Put"));
+    assert_true(contains(text, "rank 2 at 0.000071 s: MPI_Put"));
+    assert_true(contains(text, "in the epoch of MPI_Win_fence, complete in MPI_Win_fence"));
+    free(text);
+    make_free(&job);
+}
+
+/* Where a record is missing that might order accesses nothing is said about them. */
+static void a_damaged_trace_has_no_conflicts(void **state)
+{
+    struct made_job job;
+    (void)state;
+
+    make_two_phases(&job);
+    job.app[1].record[job.app[1].n / 2].kind = 999;
+    char *text = run_report(&job, "%s");
+    assert_true(contains(text, "conflicting accesses are not looked for"));
+    assert_null(strstr(text, "access the same bytes"));
+    free(text);
+    make_free(&job);
+}
+
+/* The process that was killed might have told others of what they did later. */
+static void conflicts_are_found_up_to_the_end_of_the_first_process(void **state)
+{
+    for (int late = 0; late < 2; late++) {
+        struct made_job job;
+        (void)state;
+
+        make_two_phases(&job);
+        job.app[1].head.closed = 0;
+        while (job.app[1].record[job.app[1].n - 1].time >
+               job.app[0].record[0].time + (late ? 79500 : 45000))
+            job.app[1].n--;
+        char *text = run_report(&job, "%s");
+        assert_true(contains(text, "are looked for up to the last record of the first process"));
+        assert_true((strstr(text, "1 pair of calls access the same bytes") != NULL) == late);
+        free(text);
+        make_free(&job);
+    }
+}
+
+static void blocks_beside_each_other_do_not_conflict(void **state)
+{
+    const struct trace_access even = {.n = 100, .begin = ADDRESS, .length = 8, .stride = 16},
+                              odd = {.n = 100, .begin = ADDRESS + 8, .length = 8, .stride = 16},
+                              down = {.n = 3, .begin = ADDRESS + 48, .length = 9, .stride = -16},
+                              span = {.n = 1, .begin = ADDRESS, .length = 1600};
+    const struct {
+        const struct trace_access *blocks;
+        unsigned what;
+        bool conflict;
+    } cases[] = {{&odd, TRACE_AT_TARGET, false},
+                 {&even, TRACE_AT_TARGET, true},
+                 {&down, TRACE_AT_TARGET, true},
+                 {&span, TRACE_AT_TARGET, true},
+                 {&span, TRACE_AT_TARGET | TRACE_INEXACT, false}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made_job job;
+
+        make_job(&job, 3);
+        make_create_all(&job);
+        fences(&job, 20);
+        make_op(&job, 0, 30, 31, TRACE_PUT, 1, 800, TRACE_PACKETS);
+        make_blocks(&job, 0, TRACE_AT_TARGET, &even);
+        make_op(&job, 2, 30, 31, TRACE_PUT, 1, 800, TRACE_PACKETS);
+        make_blocks(&job, 2, cases[i].what, cases[i].blocks);
+        fences(&job, 40);
+        make_free_all(&job, 100);
+        char *text = run_report(&job, "--json %s");
+        assert_true((strstr(text, "\"access\": \"put\"") != NULL) == cases[i].conflict);
+        assert_true(
+            contains(text, cases[i].what & TRACE_INEXACT ? "\"skipped\": 1" : "\"skipped\": 0"));
+        free(text);
+        make_free(&job);
+    }
+}
+
+/* An operation of post and start begins at its target with the post, however early it was issued;
+ * the target's own accesses before that are over. */
+static void an_early_put_begins_with_the_post(void **state)
+{
+    for (int late = 0; late < 2; late++) {
+        struct made_job job;
+        (void)state;
+
+        make_job(&job, 2);
+        make_create_all(&job);
+        make_start(&job, 0, 20, 21, 1);
+        put(&job, 0, 30, ADDRESS, 8);
+        make_complete(&job, 0, 40, 41);
+        if (late)
+            make_post(&job, 1, 45, 46, 0);
+        make_lock(&job, 1, 50, 51, 0, TRACE_LOCK_SHARED);
+        make_locked(&job, 1, 51, 0, TRACE_LOCK_SHARED);
+        make_op(&job, 1, 52, 53, TRACE_GET, 0, 8, TRACE_PACKETS);
+        make_access(&job, 1, TRACE_STORED, ADDRESS, 8);
+        make_unlock(&job, 1, 55, 56, 0);
+        if (!late)
+            make_post(&job, 1, 60, 61, 0);
+        make_wait(&job, 1, 70, 71);
+        make_free_all(&job, 100);
+        char *text = run_report(&job, "%s");
+        assert_true(contains(text, late ? "1 pair of calls access" : "none was found"));
+        free(text);
+        make_free(&job);
+    }
+}
+
+/* Some ten thousand operations on the same bytes and on others take no time that grows with their
+ * square: this test would not end. */
+static void many_operations_are_looked_at(void **state)
+{
+    enum { ROUNDS = 300, OPS = 100 };
+    struct made_job job;
+    double us = 20;
+    (void)state;
+
+    make_job(&job, 3);
+    make_create_all(&job);
+    for (int round = 0; round < ROUNDS; round++, us += 200) {
+        fences(&job, us);
+        for (int i = 0; i < OPS; i++) {
+            put(&job, 0, us + 10 + i, ADDRESS + 16 * (uint64_t)i, 8);
+            put(&job, 2, us + 10 + i, ADDRESS + 16 * (uint64_t)i + 8, 8);
+        }
+    }
+    fences(&job, us);
+    make_free_all(&job, us + 100);
+    char *text = run_report(&job, "%s");
+    assert_true(contains(text, "none was found"));
+    free(text);
+    make_free(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_know_the_accesses_of_every_byte),
+        cmocka_unit_test(pieces_with_one_access_are_one),
+        cmocka_unit_test(functions_are_known_by_their_names),
+        cmocka_unit_test(a_conflict_is_found_and_ordered_accesses_are_not),
+        cmocka_unit_test(a_damaged_trace_has_no_conflicts),
+        cmocka_unit_test(conflicts_are_found_up_to_the_end_of_the_first_process),
+        cmocka_unit_test(blocks_beside_each_other_do_not_conflict),
+        cmocka_unit_test(an_early_put_begins_with_the_post),
+        cmocka_unit_test(many_operations_are_looked_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
