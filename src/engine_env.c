@@ -22,6 +22,9 @@
 #include "sys/procstart.h"
 
 static_assert((int)PROCSEG_STRIPES == (int)RMA_STRIPES, "stripes");
+static_assert((int)PROCSEG_NOTICES == (int)RMA_NOTICES &&
+                  (int)PROCSEG_NOTICE_BYTES == (int)RMA_NOTICE_BYTES,
+              "notices");
 
 static bool env_same_node(void *ctx, const struct rma_proc_record *rec)
 {
@@ -30,17 +33,14 @@ static bool env_same_node(void *ctx, const struct rma_proc_record *rec)
     return engine_same_node(ctx, node);
 }
 
-static unsigned env_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
+static unsigned env_cpus(void *ctx, const struct rma_procs *procs)
 {
     struct topo_cpuset all = {{0}};
-    for (int i = 0; i < n; i++) {
-        const struct rma_proc_record *rec =
-            (const void *)((const char *)records + (size_t)i * stride);
-        if (env_same_node(ctx, rec)) {
-            const struct proc_record r = proc_record_of(rec);
+    for (int i = 0; i < procs->n; i++)
+        if (env_same_node(ctx, rma_proc_at(procs, i))) {
+            const struct proc_record r = proc_record_of(rma_proc_at(procs, i));
             topo_cpuset_or(&all, &r.cpus);
         }
-    }
     return topo_cpuset_count(&all);
 }
 
@@ -89,6 +89,7 @@ int engine_env_init(struct engine *e)
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
                               .attention = &e->own->attention,
+                              .notices = (struct rma_notice *)(void *)e->own->notices,
                               .ring_fd = e->ring_fd,
                               .stripes = {e->own->stripes, fmutex_self(rec.started)}};
     return MRMA_SUCCESS;

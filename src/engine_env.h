@@ -34,8 +34,9 @@ struct proc_record {
     uint64_t probe_addr, probe_value;
     uint64_t probe_segment; /* which has it, for XPMEM; 0: this process exports nothing */
     struct topo_cpuset cpus;
-    uint32_t membarrier;                      /* may notify without a fence */
-    uint32_t net;                             /* enum proc_net */
+    uint32_t membarrier; /* may notify without a fence */
+    uint32_t net;        /* enum proc_net */
+    uint64_t rdma;       /* not 0: its network puts and gets by itself; told with net */
     unsigned char secret[NMOFI_SECRET_BYTES]; /* what is sent to it begins with a hash of this */
     struct nmofi_name name;                   /* its network endpoint, where net is not NET_NONE */
 };

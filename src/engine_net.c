@@ -4,8 +4,9 @@
  * needs it, by all processes of that window together.
  *
  * Whether a window needs it follows from the records that all have (rma/create/win_create.c),
- * so all come here or none does. Those that have no endpoint open one; one exchange
- * tells the addresses and who has failed, and completes the records. Whatever fails here
+ * so all come here or none does. Where some process's address is not known, those that have no
+ * endpoint open one; one exchange tells the addresses and who has failed, and completes the
+ * records, which later windows use again. Whatever fails here
  * alone is told in it, so that nobody waits for who has given up: what could not be told
  * is memory to receive into, which the caller has had since before the records.
  *
@@ -27,25 +28,20 @@
 #include "base/err.h"
 #include "engine_env.h"
 
-/* What is exchanged. */
+/* What is exchanged where records are to be completed, and where only keys are. */
 struct offer {
     int64_t err;
-    uint64_t net; /* enum proc_net */
+    uint32_t net, rdma; /* as in struct proc_record */
     struct rma_net_key key;
     struct nmofi_name name;
 };
 static_assert(sizeof(struct offer) >= sizeof(struct topo_cpuset), "room for those of a node");
+static_assert(sizeof(struct rma_net_key) <= 32, "what a window takes of the exchange");
 
-static struct proc_record record_at(const struct rma_proc_record *records, size_t stride, int i)
+static bool on_one_node(const struct engine *e, const struct rma_procs *procs)
 {
-    return proc_record_of((const void *)((const char *)records + (size_t)i * stride));
-}
-
-static bool on_one_node(const struct engine *e, const struct rma_proc_record *records,
-                        size_t stride, int n)
-{
-    for (int i = 0; i < n; i++)
-        if (!engine_same_node(e, record_at(records, stride, i).node))
+    for (int i = 0; i < procs->n; i++)
+        if (!engine_same_node(e, proc_record_of(rma_proc_at(procs, i)).node))
             return false;
     return true;
 }
@@ -53,12 +49,12 @@ static bool on_one_node(const struct engine *e, const struct rma_proc_record *re
 /* Which of the processes of this node among the records this one is: of the real node, whatever is
  * pretended, since its processes share the cards. cpus[] gets where these run, from the first to
  * this one. */
-static unsigned index_on_node(const struct engine *e, const struct rma_proc_record *records,
-                              size_t stride, int n, struct topo_cpuset *cpus)
+static unsigned index_on_node(const struct engine *e, const struct rma_procs *procs,
+                              struct topo_cpuset *cpus)
 {
     unsigned before = 0;
-    for (int i = 0; i < n; i++) {
-        const struct proc_record rec = record_at(records, stride, i);
+    for (int i = 0; i < procs->n; i++) {
+        const struct proc_record rec = proc_record_of(rma_proc_at(procs, i));
         if (!engine_same_node(e, rec.node))
             continue;
         cpus[before] = rec.cpus;
@@ -96,6 +92,7 @@ static void announce(struct engine *e, struct nmofi *net, bool loopback)
     e->net = net;
     rec = proc_record_of(&e->record);
     rec.net = loopback ? NET_LOOPBACK : NET_OPEN;
+    rec.rdma = (nmofi_channel(net)->caps & CH3_CAP_RDMA) != 0;
     nmofi_get_name(net, &rec.name);
     memcpy(&e->record, &rec, sizeof rec);
     ch3_add_channel(&e->ch3, nmofi_channel(net));
@@ -154,7 +151,7 @@ static void register_memory(struct engine *e, struct rma_net_mem *mine, struct r
     rma_enter(&e->rma);
     if (ch->ops->mem_register(ch, mine->base, mine->len, &key->mem, &mine->mem) == MRMA_SUCCESS) {
         mine->channel = ch;
-        key->usable = 1;
+        key->vaddr = (uint64_t)(uintptr_t)mine->base;
     }
     rma_leave(&e->rma);
 }
@@ -171,53 +168,90 @@ static struct offer make_offer(struct engine *e, const struct company *company,
     if (!mine.err)
         register_memory(e, memory, &mine.key);
     mine.net = rec.net;
+    mine.rdma = (uint32_t)rec.rdma;
     mine.name = rec.name;
     return mine;
 }
 
 /* The same answer at all processes: from what all know. */
-static int take_offers(struct engine *e, const struct offer *offers,
-                       struct rma_proc_record *records, struct rma_net_key *keys, size_t stride,
-                       int n, bool one_node)
+static int check_reach(const struct engine *e, uint32_t net, int rank, bool one_node)
+{
+    return net != NET_LOOPBACK || one_node
+               ? MRMA_SUCCESS
+               : log_fail(&e->log, MRMA_ERR_OTHER,
+                          "rank %d of the new window has its network endpoint on loopback, from an "
+                          "earlier window within its machine: set MPIRMA_OFI_INTERFACE",
+                          rank);
+}
+
+static int take_offers(struct engine *e, const struct offer *offers, const struct rma_procs *procs,
+                       struct rma_net_key *keys, bool *keyed, int n, bool one_node)
 {
     for (int i = 0; i < n; i++) {
-        struct proc_record rec = record_at(records, stride, i);
+        struct proc_record rec = proc_record_of(rma_proc_at(procs, i));
         if (offers[i].err)
             return log_fail(&e->log, (int)offers[i].err,
                             "process %d (rank %d of the new window) has no network endpoint",
                             rec.seg.pid, i);
-        if (offers[i].net == NET_LOOPBACK && !one_node)
-            return log_fail(
-                &e->log, MRMA_ERR_OTHER,
-                "rank %d of the new window has its network endpoint on loopback, from an earlier "
-                "window within its machine: set MPIRMA_OFI_INTERFACE",
-                i);
-        rec.net = (uint32_t)offers[i].net;
+        const int err = check_reach(e, offers[i].net, i, one_node);
+        if (err)
+            return err;
+        rec.net = offers[i].net;
+        rec.rdma = offers[i].rdma;
         rec.name = offers[i].name;
-        memcpy((char *)records + (size_t)i * stride, &rec, sizeof rec);
-        memcpy((char *)keys + (size_t)i * stride, &offers[i].key, sizeof *keys);
+        memcpy((void *)(uintptr_t)rma_proc_at(procs, i), &rec, sizeof rec);
+        keys[i] = offers[i].key;
+        *keyed |= offers[i].rdma != 0;
     }
     return MRMA_SUCCESS;
 }
 
-static int env_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records,
-                        struct rma_net_key *keys, size_t stride, struct rma_net_mem *memory,
+/* Everybody has an endpoint, which all know: only memory is to be told of, if cards reach it. */
+static int exchange_keys(struct engine *e, struct boot *boot, const struct rma_procs *procs,
+                         struct rma_net_key *keys, bool *keyed, struct rma_net_mem *memory)
+{
+    struct rma_net_key mine = {.vaddr = 0};
+    const bool one_node = on_one_node(e, procs);
+    for (int i = 0; i < boot->nproc; i++) {
+        const struct proc_record rec = proc_record_of(rma_proc_at(procs, i));
+        const int err = check_reach(e, rec.net, i, one_node);
+        if (err)
+            return err;
+        *keyed |= rec.rdma != 0;
+    }
+    if (!*keyed)
+        return MRMA_SUCCESS;
+    register_memory(e, memory, &mine);
+    return boot->allgather(boot, &mine, keys, sizeof mine);
+}
+
+static int env_net_open(void *ctx, struct boot *boot, const struct rma_procs *procs, bool complete,
+                        struct rma_net_key *keys, bool *keyed, struct rma_net_mem *memory,
                         void *room)
 {
     struct engine *e = ctx;
     const int n = boot->nproc;
-    struct topo_cpuset *cpus = room; /* until the offers come */
-    const struct company company = {.one_node = on_one_node(e, records, stride, n),
-                                    .node_index = index_on_node(e, records, stride, n, cpus),
-                                    .universe = (unsigned)n,
-                                    .node_cpus = cpus};
+    *keyed = false;
     rma_enter(&e->rma);
     engine_peer_sweep(e);
     rma_leave(&e->rma);
+    if (!complete)
+        return exchange_keys(e, boot, procs, keys, keyed, memory);
+    struct topo_cpuset *cpus = room; /* until the offers come */
+    const struct company company = {.one_node = on_one_node(e, procs),
+                                    .node_index = index_on_node(e, procs, cpus),
+                                    .universe = (unsigned)n,
+                                    .node_cpus = cpus};
     const struct offer mine = make_offer(e, &company, memory);
     struct offer *offers = room;
     int err = boot->allgather(boot, &mine, offers, sizeof mine);
-    return err ? err : take_offers(e, offers, records, keys, stride, n, company.one_node);
+    return err ? err : take_offers(e, offers, procs, keys, keyed, n, company.one_node);
+}
+
+static bool env_addressed(void *ctx, const struct rma_proc_record *record)
+{
+    (void)ctx;
+    return proc_record_of(record).net != NET_NONE;
 }
 
 void engine_net_init(struct engine *e)
@@ -225,6 +259,7 @@ void engine_net_init(struct engine *e)
     pthread_mutex_init(&e->net_lock, NULL);
     e->bell.fd = e->agent_bell.fd = -1;
     e->env.net_open = env_net_open;
+    e->env.record_addressed = env_addressed;
     e->env.net_room = sizeof(struct offer);
     e->env.bell = &e->bell;
     e->env.agent_bell = &e->agent_bell;

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "engine_env.h"
 #include "rma/progress/progress.h"
+#include "rma/win/proc_table.h"
 #include "shm/cma_probe.h"
 #include "sys/procstart.h"
 
@@ -55,6 +56,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->shm.seg = seg;
     p->shm.pid = rec->seg.pid;
     p->peer.attention = &seg->attention;
+    p->peer.notices = (const struct rma_notice *)(const void *)seg->notices;
     p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
     p->peer.assisted_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
     p->peer.assisted = p->peer.assisted_errno == 0;
@@ -66,6 +68,7 @@ static void be_self(struct engine *e, struct engine_peer *p)
 {
     p->peer.self = p->peer.node = true;
     p->peer.attention = &e->own->attention;
+    p->peer.notices = e->env.notices;
     p->peer.stripes = e->env.stripes;
 }
 
@@ -336,12 +339,12 @@ static struct ch3_vc *shm_find(void *ctx, uint64_t uid)
 }
 
 /* A process from which something comes over the network, also one that this one has never
- * used: its windows' records tell. From poll, under the engine's lock. */
+ * used: the tables of processes tell. From poll, under the engine's lock. */
 struct ch3_vc *engine_net_find(void *engine, uint64_t uid)
 {
     struct engine *e = engine;
     struct ch3_vc *vc = find(e, &e->net_peers, uid);
-    const struct rma_proc_record *record = vc ? NULL : rma_find_process(&e->rma, uid);
+    const struct rma_proc_record *record = vc ? NULL : proc_tables_find(&e->rma, uid);
     struct rma_peer *peer;
     if (!record || env_peer_get(e, record, false, &peer) != MRMA_SUCCESS)
         return vc;

@@ -32,12 +32,15 @@ int boot_gather(struct boot *boot, const void *mine, size_t len, struct boot_rec
     return MRMA_SUCCESS;
 }
 
-int boot_gather_again(struct boot *boot, const void *mine, size_t len, struct boot_records *recs)
+int boot_gather_into(struct boot *boot, const void *mine, size_t len, void *room,
+                     struct boot_records *out)
 {
-    if (recs->release == release)
-        return boot->allgather(boot, mine, recs->handle, len);
-    boot_release(recs);
-    return boot->gather(boot, mine, len, recs);
+    if (boot->gather)
+        return boot->gather(boot, mine, len, out);
+    const int err = boot->allgather(boot, mine, room, len);
+    if (!err)
+        *out = (struct boot_records){.all = room};
+    return err;
 }
 
 void boot_release(struct boot_records *recs)

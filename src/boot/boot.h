@@ -11,6 +11,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* The first exchange of a boot carries this many bytes of each process, whatever is asked for, so
+ * that a process that knows nothing of the record can take part. The first byte is an enum
+ * mrma_err: if it is not MRMA_SUCCESS the process refuses to go on. */
+enum { BOOT_FIRST_BYTES = 32 };
 
 /* What every process gave, in rank order; nobody writes to it. */
 struct boot_records {
@@ -22,6 +28,8 @@ struct boot_records {
 
 struct boot {
     int rank, nproc;
+    uint64_t communicator; /* a number that it has for as long as it lives; 0: not known. Another
+                              one may have it later */
     /* allgather gathers len bytes of every process in all, in rank order. Collective. Returns
      * MRMA_SUCCESS, MRMA_ERR_OTHER, or in the first call the error with which some process refuses
      * to take part; then every process gets it and none goes on. */
@@ -41,10 +49,10 @@ struct boot {
  * this process has not taken part. */
 int boot_gather(struct boot *boot, const void *mine, size_t len, struct boot_records *out);
 
-/* boot_gather_again gathers once more into *recs, which boot_gather has filled with records of the
- * same length. Collective. It takes no more memory than *recs has, so that no process can fail
- * alone. */
-int boot_gather_again(struct boot *boot, const void *mine, size_t len, struct boot_records *recs);
+/* boot_gather_into is boot_gather into room, of nproc * len bytes, which stays the caller's;
+ * a boot that has a better way leaves room alone. No process can fail alone. */
+int boot_gather_into(struct boot *boot, const void *mine, size_t len, void *room,
+                     struct boot_records *out);
 
 /* boot_release gives back the memory of records from boot_gather and clears *recs. Records that are
  * zero are allowed. Local. */

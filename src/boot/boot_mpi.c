@@ -5,13 +5,13 @@
  * nonblocking forms, between whose tests the processor is given away. All processes of a job
  * have the same host: the two forms don't match each other.
  *
- * The first exchange is always an allgather of fixed blocks (a word that says whether
- * the process refuses, and room for the record), so a process that refuses for whatever
- * reason meets the others in one and the same collective, and all of them leave it with
- * the error of the lowest rank that refused. After that the communicator is not used any
- * more: further exchanges give the same error at once. To receive the blocks of a few processes
- * takes no memory that could be missing. With more, all agree beforehand, in a reduction, that
- * everybody has it. Every exchange but the first is the plain collective.
+ * The first exchange is always an allgather of fixed blocks, whose first byte says
+ * whether the process refuses, so a process that refuses for whatever reason meets the others in
+ * one and the same collective, and all of them leave it with the error of the lowest rank that
+ * refused. After that the communicator is not used any more: further exchanges give the same error
+ * at once. Who does not refuse has memory to receive into; one that does takes it from its stack
+ * where the processes are few. With more, all agree beforehand, in a reduction, that everybody has
+ * it. Every exchange but the first is the plain collective.
  *
  * Errors inside the collectives go to the error handler of the communicator, as
  * the host does it; what returns here as an error is MRMA_ERR_OTHER.
@@ -29,11 +29,11 @@
 
 #include "base/err.h"
 
-struct first_block {
-    int64_t refused; /* enum mrma_err */
-    unsigned char record[BOOT_MPI_FIRST_BYTES];
+struct block {
+    unsigned char byte[BOOT_FIRST_BYTES];
 };
-static_assert(sizeof(struct first_block) == BOOT_MPI_FIRST_BYTES + 8, "no padding on the way");
+
+static_assert(sizeof(MPI_Comm) <= sizeof(uint64_t), "a handle is a number");
 
 enum { SPINS = 100 }; /* looks before the processor is given away: a few microseconds */
 
@@ -98,68 +98,59 @@ static int max_of_all(struct boot_mpi *bm, int mine, int *max)
 }
 
 /* Who refused? MRMA_SUCCESS, or the error of the lowest such rank. */
-static int refusal(struct boot_mpi *bm, const struct first_block *blocks)
+static int refusal(struct boot_mpi *bm, const struct block *blocks)
 {
     for (int i = 0; i < bm->boot.nproc; i++) {
-        if (blocks[i].refused != MRMA_SUCCESS) {
+        if (blocks[i].byte[0] != MRMA_SUCCESS) {
             bm->refused_by = i;
-            return (int)blocks[i].refused;
+            return blocks[i].byte[0];
         }
     }
     return MRMA_SUCCESS;
 }
 
-static int exchange_blocks(struct boot_mpi *bm, struct first_block *blocks, const void *mine,
-                           void *all, size_t len)
+static int exchange_blocks(struct boot_mpi *bm, const void *mine, struct block *blocks)
 {
-    struct first_block own;
-    int err;
-
-    memset(&own, 0, sizeof own);
-    own.refused = bm->refused;
-    if (len > 0)
-        memcpy(own.record, mine, len);
-    err = gather_all(bm, &own, blocks, sizeof own);
-    if (err == MRMA_SUCCESS)
-        err = refusal(bm, blocks);
-    for (int i = 0; err == MRMA_SUCCESS && len > 0 && i < bm->boot.nproc; i++)
-        memcpy((char *)all + (size_t)i * len, blocks[i].record, len);
-    return err;
+    const int err = gather_all(bm, mine, blocks, sizeof *blocks);
+    return err ? err : refusal(bm, blocks);
 }
 
-static int exchange_few(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+static int exchange_few(struct boot_mpi *bm, const void *mine)
 {
-    struct first_block blocks[BOOT_MPI_FEW];
+    struct block blocks[BOOT_MPI_FEW];
 
-    return exchange_blocks(bm, blocks, mine, all, len);
+    return exchange_blocks(bm, mine, blocks);
 }
 
-static int exchange_many(struct boot_mpi *bm, const void *mine, void *all, size_t len)
+/* all: where to receive; NULL: this process refuses. */
+static int first_exchange(struct boot_mpi *bm, const void *mine, void *all)
 {
-    struct first_block *blocks = malloc((size_t)bm->boot.nproc * sizeof *blocks);
-    int missing = 0, err = max_of_all(bm, blocks == NULL, &missing);
+    struct block refusing = {{(unsigned char)bm->refused}};
+    struct block *room = NULL;
+    int missing = 0, err = MRMA_SUCCESS;
 
-    if (err == MRMA_SUCCESS)
-        err = missing ? MRMA_ERR_NO_MEM : exchange_blocks(bm, blocks, mine, all, len);
-    free(blocks);
-    return err;
-}
-
-static int first_exchange(struct boot_mpi *bm, const void *mine, void *all, size_t len)
-{
     bm->begun = true;
-    if (len > BOOT_MPI_FIRST_BYTES)
-        return MRMA_ERR_INTERN;
-    return bm->boot.nproc <= BOOT_MPI_FEW ? exchange_few(bm, mine, all, len)
-                                          : exchange_many(bm, mine, all, len);
+    if (bm->refused)
+        mine = &refusing;
+    if (bm->boot.nproc <= BOOT_MPI_FEW)
+        return all ? exchange_blocks(bm, mine, all) : exchange_few(bm, mine);
+    if (!all)
+        all = room = malloc((size_t)bm->boot.nproc * sizeof *room);
+    err = max_of_all(bm, all == NULL, &missing);
+    if (err == MRMA_SUCCESS)
+        err = missing ? MRMA_ERR_NO_MEM : exchange_blocks(bm, mine, all);
+    free(room);
+    return err;
 }
 
 static int boot_mpi_allgather(struct boot *boot, const void *mine, void *all, size_t len)
 {
     struct boot_mpi *bm = boot->handle;
 
+    if (!bm->begun && len != BOOT_FIRST_BYTES)
+        return MRMA_ERR_INTERN;
     if (!bm->begun)
-        return bm->verdict = first_exchange(bm, mine, all, len);
+        return bm->verdict = first_exchange(bm, mine, all);
     if (bm->verdict != MRMA_SUCCESS)
         return bm->verdict;
     return gather_all(bm, mine, all, len);
@@ -183,6 +174,7 @@ int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm)
     bm->boot.allgather = boot_mpi_allgather;
     bm->boot.allmax = boot_mpi_allmax;
     bm->boot.handle = bm;
+    memcpy(&bm->boot.communicator, &comm, sizeof comm);
     if (PMPI_Comm_rank(comm, &bm->boot.rank) != MPI_SUCCESS)
         return MRMA_ERR_COMM;
     if (PMPI_Comm_size(comm, &bm->boot.nproc) != MPI_SUCCESS)
@@ -199,6 +191,6 @@ void boot_mpi_refuse(struct boot_mpi *bm, int err)
 int boot_mpi_leave(struct boot_mpi *bm)
 {
     if (!bm->begun)
-        bm->verdict = first_exchange(bm, NULL, NULL, 0);
+        bm->verdict = first_exchange(bm, NULL, NULL);
     return bm->refused;
 }

@@ -17,12 +17,8 @@
 #include "boot/boot.h"
 #include "boot/boot_report.h"
 
-/* The first exchange of a boot has blocks of this many bytes, whatever is asked
- * for, so that a process that knows nothing of the record can take part. */
-#define BOOT_MPI_FIRST_BYTES 704
-
-/* Up to so many processes, no memory is allocated to take part in it. */
-#define BOOT_MPI_FEW 32
+/* Up to so many processes, no memory is allocated to take part in the first exchange. */
+#define BOOT_MPI_FEW 128
 
 struct boot_mpi {
     struct boot boot; /* what is handed down */

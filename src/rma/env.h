@@ -11,6 +11,7 @@
 #ifndef MRMA_RMA_ENV_H
 #define MRMA_RMA_ENV_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,15 +30,46 @@ struct rma_proc_record {
     uint64_t word[RMA_PROC_RECORD_BYTES / 8 - 1];
 };
 
+/* Records of the processes of a window, by rank. */
+struct rma_procs {
+    const char *first; /* record of a table, */
+    size_t stride;     /* bytes from one to the next there, */
+    const int *place;  /* and where in the table each rank is; NULL: in the order of ranks */
+    int n;
+};
+
+/* rma_proc_at returns the record of a rank. */
+static inline const struct rma_proc_record *rma_proc_at(const struct rma_procs *procs, int rank)
+{
+    const size_t at = (size_t)(procs->place ? procs->place[rank] : rank);
+    return (const void *)(procs->first + at * procs->stride);
+}
+
 struct rma_mem_loc {
     uint64_t word[6]; /* all zero: nowhere */
 };
 
-/* In a window's record: how the network reaches its memory without packets. */
+/* How the network reaches a process's memory of a window without packets. */
 struct rma_net_key {
     struct ch3_mem_key mem;
-    uint64_t usable; /* 0: it does not */
+    uint64_t vaddr; /* its own address of it; 0: the network does not reach it so */
 };
+
+/* What a process tells the others of its node about a window that is being made, in memory that
+ * they can read. It is written before the exchange that names its place, and may be read until the
+ * last agreement of the creation. */
+struct rma_notice {
+    struct rma_mem_loc ctl; /* control block */
+    struct rma_mem_loc mem; /* window memory, all zero: not shareable */
+    uint64_t vaddr;
+    uint64_t segment;  /* of its memory, which others attach; 0: none */
+    uint32_t exported; /* they attach its memory, or each region of a dynamic window */
+    uint32_t path;     /* enum rma_path: by which they reach its memory, if the kernel lets them */
+    uint32_t gen;      /* of the window, there */
+    uint32_t zero;
+};
+enum { RMA_NOTICE_BYTES = 128, RMA_NOTICES = 64 }; /* so many windows are made at once, at most */
+static_assert(sizeof(struct rma_notice) == RMA_NOTICE_BYTES, "no padding: processes share it");
 
 /* This process's memory of a window, for the network. */
 struct rma_net_mem {
@@ -66,8 +98,9 @@ struct rma_peer {
     bool attachable;             /* what it exports can be attached (probed once) */
     struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
     int ring_fd;                 /* rma_env's, to wake it with */
-    struct stripes stripes;      /* its accumulate locks */
-    _Atomic uint64_t seen_alive; /* the engine's clock when path/assisted.c last saw it live */
+    const struct rma_notice *notices; /* RMA_NOTICES of them, where attention is there */
+    struct stripes stripes;           /* its accumulate locks */
+    _Atomic uint64_t seen_alive;      /* the engine's clock when path/assisted.c last saw it live */
     struct ch3_vc vc;
     unsigned refs;
 };
@@ -203,9 +236,13 @@ struct rma_env {
      * not asked (win_on_node does that). */
     bool (*record_same_node)(void *ctx, const struct rma_proc_record *record);
 
-    /* record_cpus returns on how many processors those of n processes that are on this node may
-     * run, all together. Their records are stride bytes apart. */
-    unsigned (*record_cpus)(void *ctx, const struct rma_proc_record *records, size_t stride, int n);
+    /* record_cpus returns on how many processors those of the processes that are on this node may
+     * run, all together. */
+    unsigned (*record_cpus)(void *ctx, const struct rma_procs *procs);
+
+    /* record_addressed returns whether the record says how the network reaches its process. NULL:
+     * no record does, and net_open completes them each time. */
+    bool (*record_addressed)(void *ctx, const struct rma_proc_record *record);
 
     int node_procs_bound; /* so many processes of a window are on this node at most; more may turn
                              out to be, and then its creation takes a step more. 0: not known */
@@ -213,14 +250,16 @@ struct rma_env {
     /* ---- the network ---- */
 
     /* net_open is called where a window needs the network: by all processes of boot (it is
-     * collective), or by none. It opens the network where it is not open, and completes the records
-     * of all processes, which are stride bytes apart. Where the network puts and gets by itself it
-     * also registers mine, the caller's memory of the window, and sets the keys of all, stride
-     * bytes apart, too. room: net_room bytes for each process, which the caller has got before
-     * anybody relies on it to take part. Without the lock; waits for the others. Returns success at
-     * all processes, or an error at each. NULL: what is not on the node is reached otherwise. */
-    int (*net_open)(void *ctx, struct boot *boot, struct rma_proc_record *records,
-                    struct rma_net_key *keys, size_t stride, struct rma_net_mem *mine, void *room);
+     * collective), or by none. procs are all of them. If their records are to be completed it opens the network where it is not open, and writes into each record how the
+     * network reaches its process; else all records say that already, nothing is written to them,
+     * and nothing is exchanged unless the network of some process puts and gets by itself. Where
+     * one does, net_open registers mine, the caller's memory of the window, and sets *keyed and the
+     * keys of all. room: net_room bytes for each process, which the caller has got before anybody
+     * relies on it to take part, as it has keys. Without the lock; waits for the others. Returns
+     * success at all processes, or an error at each. NULL: what is not on the node is reached
+     * otherwise. */
+    int (*net_open)(void *ctx, struct boot *boot, const struct rma_procs *procs, bool complete,
+                    struct rma_net_key *keys, bool *keyed, struct rma_net_mem *mine, void *room);
     size_t net_room;
 
     /* ---- this process ---- */
@@ -230,6 +269,7 @@ struct rma_env {
     int (*agent_start)(void *ctx);
 
     struct attention *attention; /* this process's own, which its peers see */
+    struct rma_notice *notices;  /* the same: RMA_NOTICES of them */
     /* Doorbells of the events in attention, for a thread that blocks on descriptors, too: those of
      * the application's threads, and the agent's. Open before a channel has descriptors. */
     const struct doorbell *bell, *agent_bell;

@@ -21,6 +21,7 @@
 #include "rma/sync/sync.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
+#include "rma/win/proc_table.h"
 
 static bool requests_due(const struct win *w)
 {
@@ -103,6 +104,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     ch3->lost = peer_lost;
     list_init(&r->ctl_blocks);
     list_init(&r->abandoned);
+    list_init(&r->tables);
     list_init(&r->lock_wins);
     origin_init(r);
 }
@@ -129,6 +131,7 @@ void rma_fini(struct rma *r)
             win_delete(r->wins[i]);
     abandoned_fini(r);
     ctl_blocks_fini(r);
+    proc_tables_fini(r);
     free(r->wins);
     free(r->win_gens);
     map_fini(&r->requests);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procseg.h - the segment in which a process meets its node peers: where its
- * threads sleep, its accumulate locks, and the rings that others send through.
+ * threads sleep, its accumulate locks, the rings that others send through, and what it tells them
+ * of the windows that are being made (rma/env.h).
  *
  * One per process, a fixed size, committed at creation, mapped by every peer that
  * shares a window. A sender makes a ring in its own shared memory and announces
@@ -32,8 +33,13 @@
 #include "sys/attention.h"
 #include "sys/fmutex.h"
 
-enum { PROCSEG_RINGS = 1024, PROCSEG_STRIPES = 512 };
-#define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6133)
+enum {
+    PROCSEG_RINGS = 1024,
+    PROCSEG_STRIPES = 512,
+    PROCSEG_NOTICE_BYTES = 128,
+    PROCSEG_NOTICES = 64
+};
+#define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6134)
 
 struct procseg_ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t bytes; /* of the ring; 0: not filled yet */
@@ -51,6 +57,7 @@ struct procseg {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings; /* announced so far */
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];
+    alignas(MRMA_CACHE_LINE) unsigned char notices[PROCSEG_NOTICES][PROCSEG_NOTICE_BYTES];
 };
 
 #endif

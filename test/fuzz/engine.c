@@ -13,6 +13,7 @@
 
 #include "../sim/channel_stub.h"
 #include "change.h"
+#include "rma/create/win_exchange.h"
 #include "rma/layer.h"
 #include "sys/procstart.h"
 
@@ -63,9 +64,9 @@ static bool same_node(void *ctx, const struct rma_proc_record *record)
     return rank_of(record) == 0;
 }
 
-static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
+static unsigned record_cpus(void *ctx, const struct rma_procs *procs)
 {
-    (void)ctx, (void)records, (void)stride, (void)n;
+    (void)ctx, (void)procs;
     return 1;
 }
 
@@ -114,15 +115,19 @@ static const unsigned char *find_bytes(const unsigned char *in, size_t len, cons
     return NULL;
 }
 
+/* All others say the same, but for who they are. */
 static int allgather(struct boot *boot, const void *mine, void *all, size_t len)
 {
     const struct fuzz_engine *e = boot->handle;
     const unsigned char *record = find_bytes(mine, len, &e->record, sizeof e->record);
+    const size_t at = len == sizeof(struct win_summary) ? offsetof(struct win_summary, uid)
+                      : record ? (size_t)(record - (const unsigned char *)mine)
+                               : len;
     for (size_t i = 0; i < FUZZ_PROCS; i++) {
         unsigned char *to = (unsigned char *)all + i * len;
         memcpy(to, mine, len);
-        if (record)
-            memcpy(to + (record - (const unsigned char *)mine), &(uint64_t){i + 1}, 8);
+        if (at < len)
+            memcpy(to + at, &(uint64_t){i + 1}, 8);
     }
     return MRMA_SUCCESS;
 }
@@ -313,6 +318,7 @@ static void make_peers(struct fuzz_engine *e)
                                         .self = i == 0,
                                         .node = i == 0,
                                         .attention = &e->attention,
+                                        .notices = e->notices,
                                         .stripes = {e->stripes, fmutex_self(procstart_of(0))}};
         ch3_vc_init(&e->peers[i].vc, &e->ch3, &e->channel, NULL, &e->peers[i]);
         if (i) /* they may send before this process has anything for them */
@@ -345,6 +351,7 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
                               .peer_alive = peer_alive,
                               .idle = idle,
                               .attention = &e->attention,
+                              .notices = e->notices,
                               .stripes = {e->stripes, fmutex_self(procstart_of(0))}};
     e->channel = (struct ch3_channel){.ops = &channel_ops};
     ch3_init(&e->ch3, &e->log, rma_handlers, &e->rma);

@@ -35,6 +35,7 @@ struct fuzz_engine {
     struct rma rma;
     struct rma_env env;
     struct rma_proc_record record;
+    struct rma_notice notices[RMA_NOTICES];
     struct rma_peer peers[FUZZ_PROCS];
     struct attention attention;
     struct fmutex stripes[RMA_STRIPES];

@@ -14,6 +14,7 @@
 #include "rma/layer.h"
 #include "rma/progress/progress.h"
 #include "rma/win/ctl_blocks.h"
+#include "rma/win/proc_table.h"
 #include "sys/procstart.h"
 
 void fabric_fail(const char *file, int line, const char *what)
@@ -268,9 +269,10 @@ static void init_peers(struct fabric_proc *p)
         struct procseg *seg = p->fabric->procs[i].seg;
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
-        sim_peer_init(
-            &fp->peer, &p->self, i, !p->fabric->opts.no_assist,
-            &(struct sim_places){&seg->attention, {seg->stripes, fmutex_self(procstart_of(0))}});
+        sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_assist,
+                      &(struct sim_places){&seg->attention,
+                                           {seg->stripes, fmutex_self(procstart_of(0))},
+                                           (const void *)seg->notices});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -284,6 +286,7 @@ static void init_env(struct fabric_proc *p)
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
                               .attention = &p->seg->attention,
+                              .notices = (void *)p->seg->notices,
                               .stripes = {p->seg->stripes, fmutex_self(procstart_of(0))}};
     sim_self_env(&p->self, &p->env);
 }
@@ -362,6 +365,7 @@ static void check_nothing_left(struct fabric_proc *p)
         FABRIC_CHECK(!p->rma.wins[i]);
     FABRIC_CHECK(map_count(&p->rma.requests) == 0);
     ctl_blocks_fini(&p->rma); /* kept until the layer ends */
+    proc_tables_fini(&p->rma);
     FABRIC_CHECK(sim_memory_empty(&p->self.memory));
     for (int i = 0; i < p->fabric->opts.nproc; i++)
         FABRIC_CHECK(p->peers[i].peer.refs == 0);

@@ -23,10 +23,10 @@ static bool same_node(void *ctx, const struct rma_proc_record *rec)
     return rec->word[0] == s->record.word[0];
 }
 
-static unsigned record_cpus(void *ctx, const struct rma_proc_record *records, size_t stride, int n)
+static unsigned record_cpus(void *ctx, const struct rma_procs *procs)
 {
     const struct sim_self *s = ctx;
-    (void)records, (void)stride, (void)n;
+    (void)procs;
     return s->cpus;
 }
 
@@ -56,6 +56,7 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .node = me,
                               .assisted = assisted,
                               .attention = its->attention,
+                              .notices = its->notices,
                               .stripes = its->stripes};
 }
 

@@ -25,10 +25,11 @@ void sim_self_init(struct sim_self *s, int rank, int node, unsigned cpus);
 /* sim_self_env fills env: record, record_same_node, record_cpus, peer_put, and memory. */
 void sim_self_env(struct sim_self *s, struct rma_env *env);
 
-/* Where a process's threads sleep, and its locks. */
+/* Where a process's threads sleep, its locks, and what it tells its node of new windows. */
 struct sim_places {
     struct attention *attention;
     struct stripes stripes;
+    const struct rma_notice *notices;
 };
 
 /* sim_peer_init sets up *peer as the process of that rank, as self sees it; assisted: its

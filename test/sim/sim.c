@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "rma/create/abandoned.h"
 #include "rma/win/ctl_blocks.h"
+#include "rma/win/proc_table.h"
 #include "rma/layer.h"
 #include "rma/progress/progress.h"
 #include "acc/stripe.h"
@@ -78,7 +79,9 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     list_node_init(&peer->lost_link);
     const bool node = p->node == other->node;
     sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_assist,
-                  &(struct sim_places){.attention = &other->attention, .stripes = other->stripes});
+                  &(struct sim_places){.attention = &other->attention,
+                                       .stripes = other->stripes,
+                                       .notices = other->notices});
     ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
     return peer;
 }
@@ -155,6 +158,8 @@ static int comm_gather(struct boot *boot, const void *mine, size_t len, struct b
     }
     struct sim_gathered *g = s->gathering;
     g->refs++;
+    p->boots.number++;
+    p->boots.bytes += len;
     memcpy(g->rows + (size_t)p->rank * len, mine, len);
     sim_meet(p, &s->boot_in);
     s->gathering = NULL; /* complete; nobody begins another one before all are here */
@@ -218,7 +223,8 @@ static void init_proc(struct sim *s, int rank)
     list_init(&p->inbox);
     list_init(&p->lost);
     p->stripes = (struct stripes){calloc(RMA_STRIPES, sizeof *p->stripes.at), fmutex_self(0)};
-    SIM_CHECK(p->stripes.at);
+    p->notices = calloc(RMA_NOTICES, sizeof *p->notices);
+    SIM_CHECK(p->stripes.at && p->notices);
     p->boot = (struct boot){.rank = rank,
                             .nproc = o->nproc,
                             .allgather = comm_allgather,
@@ -233,6 +239,7 @@ static void init_proc(struct sim *s, int rank)
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
                               .attention = &p->attention,
+                              .notices = p->notices,
                               .stripes = p->stripes,
                               .idle = sim_idle};
     sim_self_env(&p->self, &p->env);
@@ -268,6 +275,7 @@ static void check_nothing_left(struct sim_proc *p)
     SIM_CHECK(map_count(&p->rma.requests) == 0);
     abandoned_fini(&p->rma);  /* kept until the layer ends, or others have freed their part, */
     ctl_blocks_fini(&p->rma); /* and these always */
+    proc_tables_fini(&p->rma);
     SIM_CHECK(sim_memory_empty(&p->self.memory));
     while (map_next(&p->peers, &cursor, &key, &peer))
         SIM_CHECK(((struct sim_peer *)peer)->peer.refs == 0);
@@ -332,6 +340,7 @@ void sim_free(struct sim *s)
         free_peers(p);
         fiber_free(p->fiber);
         free(p->stripes.at);
+        free(p->notices);
         sim_memory_fini(&p->self.memory);
     }
     SIM_CHECK(s->flying == 0 && s->message_bytes == 0);

@@ -91,12 +91,16 @@ struct sim_proc {
     struct conf conf;
     struct attention attention;
     struct stripes stripes;
+    struct rma_notice *notices;
     struct rma_env env;
     struct ch3 ch3;
     struct rma rma;
     struct boot boot;
     struct map peers;  /* struct sim_peer by rank + 1 */
     uint64_t received; /* messages taken in */
+    struct {
+        uint64_t number, bytes; /* of exchanges, and what each process gave in them */
+    } boots;
 
     /* The channel. */
     struct ch3_channel channel;

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "boot/boot_mpi.h"
 
-enum { FEW = 2, MANY = BOOT_MPI_FEW + 8, ROW = 1024, BYTES = 40 };
+enum { FEW = 2, MANY = BOOT_MPI_FEW + 8, ROW = 64, BYTES = BOOT_FIRST_BYTES };
 
 /* ---- memory ---- */
 
@@ -223,6 +223,7 @@ static void create(struct rank *r, struct boot_mpi *bm)
     unsigned char mine[BYTES];
     int max = -1;
     memset(mine, r->rank + 1, sizeof mine);
+    mine[0] = MRMA_SUCCESS;
     until_failure = r->nth;
     r->err = boot_gather(&bm->boot, mine, sizeof mine, &recs);
     r->ran_out = r->nth && !until_failure;
@@ -237,7 +238,7 @@ static void create(struct rank *r, struct boot_mpi *bm)
         return;
     }
     for (int i = 0; i < bm->boot.nproc; i++)
-        for (int k = 0; k < BYTES; k++)
+        for (int k = 1; k < BYTES; k++)
             FABRIC_CHECK(((const unsigned char *)recs.all)[i * BYTES + k] == i + 1);
     boot_release(&recs);
     FABRIC_CHECK(bm->boot.allmax(&bm->boot, r->rank, &max) == MRMA_SUCCESS);
@@ -293,8 +294,32 @@ static void test_no_memory(void **state)
             for (int k = 0; k < sizes[i]; k++)
                 assert_int_equal(ranks[k].err, ranks[1].ran_out ? MRMA_ERR_NO_MEM : MRMA_SUCCESS);
         } while (ranks[1].ran_out);
-        assert_int_equal(failed,
-                         sizes[i] == FEW ? 1 : 2); /* the records; with many, room for the blocks */
+        assert_int_equal(failed, 1); /* the records */
+    }
+}
+
+/* One refuses, and has no memory for what the others say. */
+static void leave(struct rank *r, struct boot_mpi *bm)
+{
+    if (!r->refuses) {
+        create(r, bm);
+        return;
+    }
+    until_failure = r->nth;
+    r->err = boot_mpi_leave(bm);
+    r->ran_out = !until_failure;
+    until_failure = 0;
+}
+
+static void test_refusal_without_memory(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        run(sizes[i], leave, (struct rank){.rank = 1, .refuses = MRMA_ERR_SIZE, .nth = 1});
+        assert_int_equal(ranks[1].ran_out, sizes[i] == MANY);
+        for (int k = 0; k < sizes[i]; k++)
+            assert_int_equal(ranks[k].err,
+                             k == 1 || sizes[i] == FEW ? MRMA_ERR_SIZE : MRMA_ERR_NO_MEM);
     }
 }
 
@@ -362,10 +387,15 @@ static int let_host_yield(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_exchange),  cmocka_unit_test(test_refusal),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_host_fails),
-        cmocka_unit_test(test_report),    cmocka_unit_test_setup(test_exchange, let_host_yield),
-        cmocka_unit_test(test_refusal),   cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_host_fails),
+        cmocka_unit_test(test_refusal_without_memory),
+        cmocka_unit_test(test_report),
+        cmocka_unit_test_setup(test_exchange, let_host_yield),
+        cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_report),
     };
     fabric_watchdog(100);

@@ -164,22 +164,21 @@ static void fake_release(struct ch3_channel *ch, struct ch3_mem *mem)
     fake_of(ch)->registered--;
 }
 
-static int fake_net_open(void *ctx, struct boot *boot, struct rma_proc_record *records,
-                         struct rma_net_key *keys, size_t stride, struct rma_net_mem *mine,
+static int fake_net_open(void *ctx, struct boot *boot, const struct rma_procs *procs, bool complete,
+                         struct rma_net_key *keys, bool *keyed, struct rma_net_mem *mine,
                          void *room)
 {
     struct fabric_proc *p = ctx;
-    struct rma_net_key key = {{4711, (uint64_t)(uintptr_t)mine->base}, mine->len != 0},
-                       all[FABRIC_MAX];
-    (void)records, (void)room;
+    const uint64_t vaddr = mine->len ? (uint64_t)(uintptr_t)mine->base : 0;
+    struct rma_net_key key = {{4711, vaddr}, vaddr};
+    (void)procs, (void)room;
+    FABRIC_CHECK(complete);
     if (mine->len) {
         mine->channel = &p->channel;
         fakes[p->rank].registered++;
     }
-    int err = boot->allgather(boot, &key, all, sizeof key);
-    for (int i = 0; i < boot->nproc; i++)
-        memcpy((char *)keys + (size_t)i * stride, &all[i], sizeof all[i]);
-    return err;
+    *keyed = true;
+    return boot->allgather(boot, &key, keys, sizeof key);
 }
 
 static void fake_init(struct fabric_proc *p, bool ordered)

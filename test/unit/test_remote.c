@@ -7,6 +7,7 @@
 #include "pkt_helper.h"
 
 #include "rma/create/win_create.h"
+#include "rma/win/proc_table.h"
 
 enum { SIZE = 64 };
 
@@ -191,35 +192,50 @@ static void test_at_once(void **state)
 
 /* ---- the records ---- */
 
+enum sizes { ALIKE, DIFFERENT };
+
+/* Where all processes have said the same, nothing is kept of each; else one copy a node. Who they
+ * are is one copy a node, in any case, which later windows use. */
 static void records(struct fabric_proc *p, void *arg)
 {
+    const enum sizes sizes = *(enum sizes *)arg;
     const int node = p->fabric->opts.per_node, lead = p->rank / node * node;
-    (void)arg;
-    create(p);
-    struct win *w = win[p->rank];
-    fabric_barrier(p);
-    FABRIC_CHECK(w->records.all && w->records.all == win[lead]->records.all);
-    FABRIC_CHECK((w->records.own != NULL) == (node > 1 && p->rank == lead));
-    FABRIC_CHECK((w->records.gathered.all != NULL) == (node == 1));
-    for (int i = 0; i < w->nproc; i++)
-        FABRIC_CHECK(w->records.all[i].proc.uid == (uint64_t)i + 1);
-    fabric_barrier(p);
-    fabric_win_free(w);
+    for (int i = 0; i < 2; i++) {
+        const size_t size = sizes == ALIKE || p->rank ? SIZE : SIZE / 2;
+        win[p->rank] = fabric_win(p, WIN_CREATE, area[p->rank], size, 1);
+        struct win *w = win[p->rank];
+        fabric_barrier(p);
+        const struct win_records *r = &w->records, *its = &win[lead]->records;
+        FABRIC_CHECK(r->same == (sizes == ALIKE) && (r->all == NULL) == r->same);
+        FABRIC_CHECK(r->all == its->all && r->table->first == its->table->first);
+        FABRIC_CHECK((r->own != NULL) == (sizes == DIFFERENT && node > 1 && p->rank == lead));
+        FABRIC_CHECK((r->gathered.all != NULL) == (sizes == DIFFERENT && node == 1));
+        FABRIC_CHECK((r->table->segment != NULL) == (node > 1));
+        for (int rank = 0; rank < w->nproc; rank++) {
+            FABRIC_CHECK(record_proc(w, rank)->uid == (uint64_t)rank + 1);
+            FABRIC_CHECK(record_of(w, rank).size == (sizes == ALIKE || rank ? SIZE : SIZE / 2));
+        }
+        fabric_barrier(p);
+        fabric_win_free(w);
+    }
 }
 
 static void no_records(struct fabric_proc *p, void *arg)
 {
     (void)arg;
     create(p);
-    FABRIC_CHECK(!win[p->rank]->records.all && !win[p->rank]->records.gathered.all);
+    const struct win_records *r = &win[p->rank]->records;
+    FABRIC_CHECK(!records_are_there(win[p->rank]) && !r->table && !r->gathered.all);
     fabric_win_free(win[p->rank]);
 }
 
 static void test_records(void **state)
 {
     (void)state;
-    run((struct fabric_opts){.nproc = 9, .per_node = 3}, records, NULL);
-    run((struct fabric_opts){.nproc = 3, .per_node = 1}, records, NULL);
+    for (enum sizes sizes = ALIKE; sizes <= DIFFERENT; sizes++) {
+        run((struct fabric_opts){.nproc = 9, .per_node = 3}, records, &sizes);
+        run((struct fabric_opts){.nproc = 3, .per_node = 1}, records, &sizes);
+    }
     run((struct fabric_opts){.nproc = 3}, no_records, NULL);
 }
 

@@ -192,7 +192,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     }
     err = win_join(args, &bm, &info, rec);
     if (err != MRMA_SUCCESS) {
-        if (bm.refused_by >= 0)
+        if (bm.refused_by >= 0 && bm.refused_by != bm.boot.rank)
             snprintf(msg, sizeof msg, "rank %d of the communicator cannot create the window",
                      bm.refused_by);
         else if (bm.host_failed)

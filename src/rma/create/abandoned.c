@@ -30,6 +30,7 @@ struct abandoned {
     uint32_t gen;          /* of the window here */
     struct win_ctl *ctl;
     void *owned;        /* as in struct win */
+    void *records;      /* the node's copy, if this process has made it; NULL: it has not */
     const void *pinned; /* window memory that belongs to the program, NULL: none */
     uint64_t exported;  /* as in struct win */
     int n;              /* of the processes below */
@@ -47,6 +48,7 @@ static struct abandoned *new_abandoned(struct win *w)
         *a = (struct abandoned){.gen = w->index_gen,
                                 .ctl = w->ctl,
                                 .owned = w->created.owned,
+                                .records = w->records.own,
                                 .exported = w->created.exported};
     else
         log_msg(w->rma->log, LOG_LEVEL_WARN,
@@ -59,6 +61,7 @@ void abandoned_keep(struct win *w)
     struct rma *r = w->rma;
     const struct rma_env *env = r->env;
     struct abandoned *a = new_abandoned(w);
+    w->records.own = NULL;
     if (a && w->flavor == WIN_CREATE && w->size && env->mem_pin(env->ctx, w->base, w->size))
         a->pinned = w->base;
     for (int i = 0; i < w->nlocal; i++) {
@@ -93,6 +96,8 @@ static void give_back(struct rma *r, struct abandoned *a)
     ctl_blocks_give(r, a->ctl);
     if (a->owned)
         env->mem_free(env->ctx, a->owned);
+    if (a->records)
+        env->mem_free(env->ctx, a->records);
     if (a->pinned)
         env->mem_unpin(env->ctx, a->pinned);
     if (a->exported)

@@ -6,8 +6,9 @@
  *
  * Each process that frees its part says so to the others of the node (win_signals.left), when it
  * has done with their memory. Until all that live have said so, control block and memory of the
- * window are kept: memory of MPI_Win_allocate as it is; of memory from MPI_Alloc_mem the program
- * may call MPI_Free_mem, but nobody gets it again. Segments of MPI_Win_allocate_shared need none of
+ * window are kept, and so is the copy of records from which they make targets. Memory of
+ * MPI_Win_allocate is kept as it is; of memory from MPI_Alloc_mem the program may call
+ * MPI_Free_mem, but nobody gets it again. Segments of MPI_Win_allocate_shared need none of
  * this, for each process has its own mapping. Who has got to the end of MPI_Win_free before the
  * loss says nothing; what is kept because of it goes when it has ended, as all of this does with
  * this process. Locks: the engine's, held by the caller.
@@ -19,7 +20,7 @@ struct rma;
 struct win;
 
 /* abandoned_keep tells the others of the node that this process has left w, and takes over control
- * block and memory of w, which the caller does not give back. It is called when w, of which
+ * block, memory and the node's records of w, which the caller does not give back. It is called when w, of which
  * w->abandoned is set, is about to be deleted. Without memory for that they stay in use for ever,
  * with a warning. */
 void abandoned_keep(struct win *w);

@@ -6,14 +6,15 @@
 
 #include "base/err.h"
 
-int node_memory_fits(const struct win *w)
+int node_memory_fits(const struct win *w, const struct win_plan *plan)
 {
-    const struct win_record *recs = w->records.all;
     struct rma_env *env = w->rma->env;
     uint64_t sum = 0;
     for (int i = 0; i < w->nproc; i++)
-        if (recs[i].untouched && (i == w->rank || env->record_same_node(env->ctx, &recs[i].proc)))
-            sum = size_sum(sum, recs[i].untouched);
+        if (i == w->rank)
+            sum = size_sum(sum, plan->untouched);
+        else if (env->record_same_node(env->ctx, rma_proc_at(&plan->procs, i)))
+            sum = size_sum(sum, win_untouched(w, i));
     if (!sum || !env->mem_fits(env->ctx, sum))
         return MRMA_SUCCESS;
     return log_fail(w->rma->log, MRMA_ERR_NO_MEM,

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "rma/win/win.h"
+#include "rma/create/win_create.h"
 
 /* size_sum returns a + b, of sizes that processes gave: UINT64_MAX stands for all that is more. */
 static inline uint64_t size_sum(uint64_t a, uint64_t b)
@@ -24,6 +24,6 @@ static inline uint64_t size_sum(uint64_t a, uint64_t b)
 /* node_memory_fits returns MRMA_SUCCESS if this node has what its processes reserve for w together,
  * as the records of all say, else MRMA_ERR_NO_MEM with a message. Processes may get different
  * answers. Does not wait. */
-int node_memory_fits(const struct win *w);
+int node_memory_fits(const struct win *w, const struct win_plan *plan);
 
 #endif

@@ -9,7 +9,7 @@
  *   same node, any other memory                  kernel-assisted
  *   the same, but the kernel refuses it          packets, for all of the window
  *
- * Whether a process's memory can be mapped it decides itself, once, and tells in its record
+ * Whether a process's memory can be mapped it decides itself, once, and tells in its notice
  * (win_own_path); what is left to a pair is whether the kernel lets one reach the other.
  * MPIRMA_PATH forces one where it is possible and is an error where it is not.
  * Synchronization goes through shared memory exactly for targets whose path is neither packets nor
@@ -39,26 +39,27 @@ static bool is_somewhere(const struct rma_mem_loc *loc)
     return memcmp(loc, &nowhere, sizeof nowhere) != 0;
 }
 
-enum rma_path win_own_path(const struct win *w, const struct win_record *rec)
+enum rma_path win_own_path(const struct win *w, const struct rma_notice *notice)
 {
     const enum conf_path forced = w->rma->conf->path;
-    const bool mappable = is_somewhere(&rec->mem) || rec->exported ||
-                          w->flavor == WIN_ALLOCATE_SHARED || (!rec->size && !w->dynamic);
+    const bool mappable = is_somewhere(&notice->mem) || notice->exported ||
+                          w->flavor == WIN_ALLOCATE_SHARED || (!w->size && !w->dynamic);
     if (forced == CONF_PATH_SHM_PACKETS || forced == CONF_PATH_NET_PACKETS)
         return PATH_PACKETS;
     return mappable && forced != CONF_PATH_ASSISTED ? PATH_MAPPED : PATH_ASSISTED;
 }
 
 /* The path for a peer on this node, or an error (negative). */
-static int choose(const struct win *w, const struct win_record *rec, const struct rma_peer *peer,
+static int choose(const struct win *w, const struct rma_notice *notice, const struct rma_peer *peer,
                   struct win_plan *plan)
 {
     const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
     /* What is attached to a dynamic window may need the kernel later (path/attached.c). */
-    if (rec->path != PATH_ASSISTED && (rec->path != PATH_MAPPED || !w->dynamic || peer->assisted)) {
-        plan->unattached |= rec->exported && !peer->attachable;
-        return plan->packets_only ? PATH_PACKETS : (int)rec->path;
+    if (notice->path != PATH_ASSISTED &&
+        (notice->path != PATH_MAPPED || !w->dynamic || peer->assisted)) {
+        plan->unattached |= notice->exported && !peer->attachable;
+        return plan->packets_only ? PATH_PACKETS : (int)notice->path;
     }
     if (forced == CONF_PATH_MAPPED)
         return -log_fail(
@@ -77,17 +78,17 @@ static int choose(const struct win *w, const struct win_record *rec, const struc
 }
 
 /* What the process of t has exported; if it cannot be had, all are told (plan->unattached). */
-static void attach_memory(const struct win *w, struct rma_target *t, const struct win_record *rec,
-                          struct win_plan *plan, void **at)
+static void attach_memory(const struct win *w, struct rma_target *t,
+                          const struct rma_notice *notice, struct win_plan *plan, void **at)
 {
     const struct rma_env *env = w->rma->env;
-    const struct rma_exported mem = {rec->segment, rec->vaddr, rec->size};
+    const struct rma_exported mem = {notice->segment, notice->vaddr, t->size};
     if (!env->attach || !t->peer->attachable ||
         env->attach->attach(env->ctx, t->peer, &mem, t, at, &t->created.attachment) != MRMA_SUCCESS)
         plan->unattached = true;
 }
 
-static int reach_memory(struct win *w, struct rma_target *t, const struct win_record *rec,
+static int reach_memory(struct win *w, struct rma_target *t, const struct rma_notice *notice,
                         struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
@@ -95,10 +96,10 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
     int err = MRMA_SUCCESS;
     if (t->peer->self)
         at = w->base;
-    else if (is_somewhere(&rec->mem))
-        err = env->mem_map(env->ctx, &rec->mem, &at, &t->created.map_handle);
-    else if (rec->segment)
-        attach_memory(w, t, rec, plan, &at);
+    else if (is_somewhere(&notice->mem))
+        err = env->mem_map(env->ctx, &notice->mem, &at, &t->created.map_handle);
+    else if (notice->segment)
+        attach_memory(w, t, notice, plan, &at);
     t->attaches = w->dynamic && t->path == PATH_MAPPED && !t->peer->self;
     if (err)
         return err;
@@ -112,6 +113,12 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct win_re
     return MRMA_SUCCESS;
 }
 
+/* What the process of t tells of its part of w. */
+static const struct rma_notice *notice_of(const struct win *w, const struct rma_target *t)
+{
+    return &t->peer->notices[record_of(w, t->rank).slot];
+}
+
 /* me: this process's index among the processes of the node; its: the target's. */
 static int reach_control(struct win *w, struct rma_target *t, int its, int me)
 {
@@ -119,7 +126,7 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     void *at = w->ctl;
     int err = MRMA_SUCCESS;
     if (!t->peer->self)
-        err = env->mem_map(env->ctx, &w->records.all[t->rank].ctl, &at, &t->created.ctl_handle);
+        err = env->mem_map(env->ctx, &notice_of(w, t)->ctl, &at, &t->created.ctl_handle);
     if (err)
         return err;
     t->ctl = at;
@@ -141,14 +148,18 @@ static void take_part(struct rma_target *t, const struct win_plan *plan)
 static int connect_target(struct win *w, struct rma_target *t, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
-    const struct win_record *rec = &w->records.all[t->rank];
-    int err = env->peer_get(env->ctx, &rec->proc, true, &t->peer);
+    int err = env->peer_get(env->ctx, record_proc(w, t->rank), true, &t->peer);
     if (err)
         return err;
-    target_describe(t, rec);
+    const struct rma_notice *notice = t->peer->self ? plan->notice : notice_of(w, t);
+    target_describe(w, t);
+    if (notice->gen != t->remote_gen)
+        return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d says nothing of window %u", t->rank,
+                        w->index);
+    t->vaddr = notice->vaddr;
     if (w->flavor == WIN_ALLOCATE_SHARED)
         take_part(t, plan);
-    const int path = t->peer->self ? PATH_MAPPED : choose(w, rec, t->peer, plan);
+    const int path = t->peer->self ? PATH_MAPPED : choose(w, notice, t->peer, plan);
     if (path < 0)
         return -path;
     if (path != PATH_MAPPED)
@@ -156,7 +167,7 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
     target_set_path(w, t, (enum rma_path)path);
     t->in = &t->signals;
     if (!err && (path != PATH_PACKETS || !plan->packets_only))
-        err = reach_memory(w, t, rec, plan);
+        err = reach_memory(w, t, notice, plan);
     return err ? err : target_table_put(&w->targets, t->rank, t);
 }
 
@@ -165,13 +176,13 @@ static int make_local(struct win *w)
 {
     int n = 0;
     for (int i = 0; i < w->nproc; i++)
-        n += win_on_node(w, i);
+        n += win_on_node(w, i, record_proc(w, i));
     w->local = aligned_alloc(MRMA_CACHE_LINE, (size_t)n * sizeof *w->local);
     w->memory_ranks = malloc((size_t)n * sizeof *w->memory_ranks);
     if (!w->local || !w->memory_ranks)
         return MRMA_ERR_NO_MEM;
     for (int i = 0; i < w->nproc; i++)
-        if (win_on_node(w, i))
+        if (win_on_node(w, i, record_proc(w, i)))
             w->local[w->nlocal++] = (struct rma_target){.rank = i};
     for (int i = 0; i < w->nlocal; i++)
         first_number_target(w, &w->local[i]);
@@ -244,7 +255,7 @@ int win_route(struct win *w, struct win_plan *plan)
         return err;
     find_row(w);
     list_direct(w);
-    w->assisted = plan->mine.path == PATH_ASSISTED && !plan->packets_only;
+    w->assisted = plan->notice->path == PATH_ASSISTED && !plan->packets_only;
     if (w->assisted)
         err = connect_origins(w);
     if (!err)

@@ -25,7 +25,7 @@ static struct voice voice_of(struct win *w)
     const struct rma_target *own = win_peek(w, w->rank);
     struct ch3_channel *ch = w->created.net_mem.net;
     struct voice mine = {.shares_node = w->nmemory > 1,
-                         .unregistered = !ch || w->dynamic || (w->size && !own->net_key.usable)};
+                         .unregistered = !ch || w->dynamic || (w->size && !own->net_key.vaddr)};
     mine.by_processor = ch && ch->rdma.by == CH3_RDMA_PROVIDER;
     if (!mine.shares_node && !mine.unregistered && !mine.by_processor)
         atomics_probe(w, ch, &mine.takes);

@@ -2,12 +2,14 @@
 /*
  * win_create.c - collective creation of windows (MPI 4.1, 12.2.1 to 12.2.4).
  *
- * One exchange of records and one agreement on the outcome: a process that fails says so in its
- * record or in the agreement, so that all return an error together. There is one exchange more
- * where the network is needed, two more for MPI_Win_allocate_shared, whose segment depends on all
- * sizes, an agreement more before pages are made at once, and one on how fences end where there are
- * packet targets. What is published (control block, memory) is initialised before the exchange;
- * after the last agreement no host call is made for this window.
+ * One exchange and one agreement on the outcome: a process that fails says so in the exchange or
+ * in the agreement, so that all return an error together. What is exchanged more at times says
+ * win_exchange.h: mostly nothing among processes that know each other. There is one exchange more
+ * where the network is opened, or is to reach memory by itself, two more for
+ * MPI_Win_allocate_shared, whose segment depends on all sizes, an agreement more before pages are
+ * made at once, and one on how fences end where there are packet targets. What is published (notice,
+ * control block, memory) is initialised before the exchange; after the last agreement no host call
+ * is made for this window.
  *
  * Cost on one node: one all-gather, one reduction, and the system calls of new segments.
  */
@@ -39,15 +41,6 @@ enum {
     AGREE_ERR         /* + enum mrma_err */
 };
 enum { MEM_ALIGN = 64 };
-
-/* It changes when the network is opened, maybe by another thread's window. */
-static struct rma_proc_record proc_record(struct rma *r)
-{
-    rma_enter(r);
-    const struct rma_proc_record proc = *r->env->record;
-    rma_leave(r);
-    return proc;
-}
 
 /* path: by which others reach this process's memory. Regions of dynamic windows have no stages. */
 static int make_control(struct win *w, uint32_t path)
@@ -95,19 +88,72 @@ static uint64_t untouched(const struct win *w)
     return w->created.owned ? env->mem_untouched(env->ctx, w->created.owned, w->size) : 0;
 }
 
-/* Further exchanges, of MPI_Win_allocate_shared and for the network, must not fail before
- * they begin. Which of them come is not known yet; untouched memory costs little. */
+/* Of what exchanges after the first need, in one piece. */
+static size_t take_room(size_t *used, size_t n, size_t each)
+{
+    const size_t at = *used;
+    *used += (n * each + 15) / 16 * 16;
+    return at;
+}
+
+/* Further exchanges must not fail before they begin. Which of them come is not known yet; untouched
+ * memory costs little. */
 static int make_room(struct win *w, struct win_plan *plan)
 {
     const struct rma_env *env = w->rma->env;
-    const size_t n = (size_t)w->nproc;
-    if (env->net_open && !(plan->net_room = malloc(n * env->net_room)))
+    const size_t n = (size_t)w->nproc, net = env->net_open ? env->net_room : 0;
+    size_t used = 0;
+    const size_t place = take_room(&used, n, sizeof *plan->place), room = take_room(&used, n, net),
+                 details = take_room(&used, n, sizeof plan->mine);
+    plan->memory = malloc(used);
+    plan->spare = n > 1 ? malloc(sizeof *plan->spare) : NULL;
+    plan->room = n > 1 ? malloc(n * WIN_EXCHANGE_ROOM) : NULL;
+    plan->keys = net ? malloc(n * sizeof *plan->keys) : NULL;
+    if (!plan->memory || (n > 1 && (!plan->spare || !plan->room)) || (net && !plan->keys))
         return MRMA_ERR_NO_MEM;
+    plan->place = (void *)(plan->memory + place);
+    plan->net_room = net ? plan->memory + room : NULL;
+    plan->details_room = plan->memory + details;
     if (w->flavor != WIN_ALLOCATE_SHARED)
         return MRMA_SUCCESS;
     plan->segments = malloc(n * sizeof *plan->segments);
     plan->parts = malloc(n * sizeof *plan->parts);
     return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+}
+
+static void end_plan(struct rma *r, struct win_plan *plan)
+{
+    if (plan->notice != &plan->unseen) {
+        rma_enter(r);
+        r->notices &= ~(UINT64_C(1) << plan->slot);
+        rma_leave(r);
+    }
+    boot_release(&plan->gathered);
+    free(plan->memory);
+    free(plan->spare);
+    free(plan->room);
+    free(plan->keys);
+    free(plan->segments);
+    free(plan->parts);
+    free(plan);
+}
+
+/* A place for what the node is told. */
+static int take_notice(struct rma *r, struct win_plan *plan)
+{
+    static_assert(RMA_NOTICES == 64, "a bit of a word for each");
+    rma_enter(r);
+    const bool full = r->notices == UINT64_MAX;
+    if (!full) {
+        plan->slot = __builtin_ctzll(~r->notices);
+        r->notices |= UINT64_C(1) << plan->slot;
+    }
+    rma_leave(r);
+    if (full)
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "more than %d windows are being made at once",
+                        RMA_NOTICES);
+    plan->notice = &r->env->notices[plan->slot];
+    return MRMA_SUCCESS;
 }
 
 /* What all must have set alike, or they would choose different paths for the same pair. */
@@ -125,7 +171,7 @@ static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
 
 /* Memory that was not made to be shared, or what will be attached to a dynamic window: let others
  * attach it, if they can. */
-static void export_memory(struct win *w, struct win_record *rec)
+static void export_memory(struct win *w, struct rma_notice *notice)
 {
     const struct rma_env *env = w->rma->env;
     if (!env->attach || w->nproc == 1)
@@ -133,50 +179,52 @@ static void export_memory(struct win *w, struct win_record *rec)
     w->exports = w->dynamic && env->attach->usable(env->ctx);
     if (w->size && w->base)
         w->created.exported = env->attach->make(env->ctx, w->base, w->size);
-    rec->segment = w->created.exported;
-    rec->exported = w->exports || w->created.exported;
+    notice->segment = w->created.exported;
+    notice->exported = w->exports || w->created.exported;
 }
 
 /* The window is made again, and others shall not attach this process's part of it. */
-static void end_export(struct win *w, struct win_record *rec)
+static void end_export(struct win *w, struct rma_notice *notice)
 {
     const struct rma_env *env = w->rma->env;
     if (env->attach) {
         env->attach->remove(env->ctx, w->created.exported);
         env->attach->give_up(env->ctx);
     }
-    w->created.exported = rec->segment = 0;
+    w->created.exported = notice->segment = 0;
     w->exports = false;
-    rec->exported = 0;
-    rec->path = win_own_path(w, rec);
+    notice->exported = 0;
+    notice->path = win_own_path(w, notice);
 }
 
-/* What the others are told of this process's part, but for its control block. */
-static void describe(struct win *w, const struct win_spec *spec, struct win_record *rec)
+/* What the node is told of this process's part, but for its control block. */
+static void notify_node(struct win *w, const struct win_spec *spec, struct rma_notice *notice)
 {
-    struct rma *r = w->rma;
-    struct rma_env *env = r->env;
-    *rec = (struct win_record){.proc = proc_record(r),
+    struct rma_env *env = w->rma->env;
+    *notice = (struct rma_notice){.vaddr = (uint64_t)(uintptr_t)w->base, .gen = w->index_gen};
+    if (spec->hints.alloc_shm && w->flavor != WIN_ALLOCATE_SHARED &&
+        !(w->size && w->base && env->mem_find(env->ctx, w->base, w->size, &notice->mem)))
+        export_memory(w, notice);
+    notice->path = win_own_path(w, notice);
+}
+
+/* What all are told, by a hash or in full. */
+static struct win_detail describe(const struct win *w, const struct win_spec *spec)
+{
+    return (struct win_detail){.hints = spec->hints,
                                .size = w->size,
-                               .vaddr = (uint64_t)(uintptr_t)w->base,
-                               .hints = spec->hints,
                                .disp_unit = w->disp_unit,
                                .flavor = w->flavor,
-                               .index = w->index,
-                               .gen = w->index_gen,
-                               .conf = conf_word(r->conf)};
-    if (spec->hints.alloc_shm && w->flavor != WIN_ALLOCATE_SHARED &&
-        !(w->size && w->base && env->mem_find(env->ctx, w->base, w->size, &rec->mem)))
-        export_memory(w, rec);
-    rec->path = win_own_path(w, rec);
+                               .conf = conf_word(w->rma->conf),
+                               .strict = w->strict != NULL};
 }
 
-/* Everything that can be done alone; the outcome goes into the record. */
+/* Everything that can be done alone; the outcome is told in the first exchange. */
 static void prepare(struct win *w, const struct win_spec *spec, struct win_plan *plan)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
-    struct win_record *rec = &plan->mine;
+    plan->notice = &plan->unseen;
     int err = target_table_init(&w->targets, w->nproc);
     if (!err)
         err = make_room(w, plan);
@@ -184,34 +232,34 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
         err = win_take_place(w);
     if (!err)
         err = make_memory(w, spec);
-    describe(w, spec, rec);
     if (!err)
-        err = make_control(w, rec->path);
+        err = take_notice(r, plan);
+    notify_node(w, spec, plan->notice);
+    if (!err)
+        err = make_control(w, plan->notice->path);
     if (!err && r->conf->strict)
         err = strict_new(w);
-    if (!err && !env->mem_find(env->ctx, w->ctl, 1, &rec->ctl))
+    if (!err && !env->mem_find(env->ctx, w->ctl, 1, &plan->notice->ctl))
         err = MRMA_ERR_INTERN;
-    rec->untouched = err ? 0 : untouched(w);
-    rec->strict = w->strict != NULL;
-    rec->err = err;
+    plan->untouched = err ? 0 : untouched(w);
+    plan->mine = describe(w, spec);
+    plan->err = err;
 }
 
-/* Do all records agree in what must be the same (and carry no error)? */
-static int check_records(const struct win *w)
+/* Do all agree in what must be the same? */
+static int check_details(const struct win *w, const struct win_plan *plan)
 {
-    const struct win_record *recs = w->records.all;
     const struct log *log = w->rma->log;
-    for (int i = 0; i < w->nproc; i++) {
-        if (recs[i].err)
-            return i == w->rank ? recs[i].err
-                                : log_fail(log, recs[i].err, "rank %d cannot create the window", i);
-        if (recs[i].conf != recs[0].conf)
+    const struct win_detail *first = win_detail_of(plan, 0);
+    for (int i = 1; plan->details && i < w->nproc; i++) {
+        const struct win_detail *detail = win_detail_of(plan, i);
+        if (detail->conf != first->conf)
             return log_fail(
                 log, MRMA_ERR_OTHER,
                 "MPIRMA_PATH and MPIRMA_RANKS_PER_NODE must be the same for all processes: those "
                 "of rank %d and rank 0 differ",
                 i);
-        if (recs[i].flavor != recs[0].flavor)
+        if (detail->flavor != first->flavor)
             return log_fail(log, MRMA_ERR_RMA_FLAVOR,
                             "rank %d creates another kind of window than rank 0", i);
     }
@@ -219,10 +267,10 @@ static int check_records(const struct win *w)
 }
 
 /* Its fences are longer: all check, or none. */
-static void agree_strict(struct win *w)
+static void agree_strict(struct win *w, const struct win_plan *plan)
 {
-    for (int i = 0; w->strict && i < w->nproc; i++)
-        if (!w->records.all[i].strict) {
+    for (int i = 0; w->strict && plan->details && i < w->nproc; i++)
+        if (!win_detail_of(plan, i)->strict) {
             log_msg(w->rma->log, LOG_LEVEL_WARN,
                     "window %u: MPIRMA_STRICT is not set for rank %d, nothing is checked", w->index,
                     i);
@@ -240,22 +288,21 @@ static bool serves_packets(const struct win *w)
     return w->npackets || w->assisted;
 }
 
-static void learn_node(struct win *w)
+static void learn_node(struct win *w, const struct win_plan *plan)
 {
-    const struct win_record *recs = w->records.all;
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
     int procs = 0;
     for (int i = 0; i < w->nproc; i++)
-        procs += i == w->rank || env->record_same_node(env->ctx, &recs[i].proc);
-    const unsigned cpus = env->record_cpus(env->ctx, &recs[0].proc, sizeof *recs, w->nproc);
+        procs += i == w->rank || env->record_same_node(env->ctx, rma_proc_at(&plan->procs, i));
+    const unsigned cpus = env->record_cpus(env->ctx, &plan->procs);
     barrier_choose(w, (unsigned)procs > cpus);
     rma_learn_node(r, procs, cpus);
 }
 
 /* Is there a pair between whom packets take the network? All find the same: it follows
  * from what all know, and being on one node is transitive. */
-static bool needs_network(const struct win *w)
+static bool needs_network(const struct win *w, const struct win_plan *plan)
 {
     const struct conf *conf = w->rma->conf;
     struct rma_env *env = w->rma->env;
@@ -265,41 +312,56 @@ static bool needs_network(const struct win *w)
         conf->ranks_per_node < w->nproc)
         return true;
     for (int i = 0; i < w->nproc; i++)
-        if (i != w->rank && !env->record_same_node(env->ctx, &w->records.all[i].proc))
+        if (i != w->rank && !env->record_same_node(env->ctx, rma_proc_at(&plan->procs, i)))
             return true;
     return false;
 }
 
-/* Another control block in the place of one that nobody has seen yet. */
-static void remake_control(struct win *w, struct win_plan *plan)
+/* Another control block in the place of one that nobody sees any more. All learn whether each has
+ * got one. */
+static int remake_control(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
     struct win_ctl *old = w->ctl;
-    plan->mine.err = make_control(w, plan->mine.path);
-    if (!plan->mine.err && !env->mem_find(env->ctx, w->ctl, 1, &plan->mine.ctl))
-        plan->mine.err = MRMA_ERR_INTERN;
+    int err = make_control(w, plan->notice->path), all = err;
+    if (!err && !env->mem_find(env->ctx, w->ctl, 1, &plan->notice->ctl))
+        err = MRMA_ERR_INTERN;
     if (w->ctl != old) {
         rma_enter(w->rma);
         ctl_blocks_give(w->rma, old);
         rma_leave(w->rma);
     }
+    const int failed = plan->boot->allmax(plan->boot, err, &all);
+    if (err || failed)
+        return err ? err : failed;
+    return all ? log_fail(w->rma->log, all, "another process cannot create the window")
+               : MRMA_SUCCESS;
 }
 
 static int open_network(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
-    if (!env->net_open || !needs_network(w))
+    bool keyed = false;
+    if (!env->net_open || !needs_network(w, plan))
         return MRMA_SUCCESS;
-    struct win_record *recs = records_to_complete(w);
-    if (!recs)
-        return log_fail(w->rma->log, MRMA_ERR_INTERN, "records of one copy cannot be completed");
+    const bool complete = !w->records.table || !w->records.table->addressed;
     if (!w->dynamic && !w->strict) /* whose checks look at packets */
         w->created.net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
-    int err = env->net_open(env->ctx, plan->boot, &recs[0].proc, &recs[0].net, sizeof *recs,
-                            &w->created.net_mem, plan->net_room);
-    plan->mine.proc = recs[w->rank].proc;
-    plan->mine.net = recs[w->rank].net;
-    return err;
+    if (complete)
+        win_copy_table(w, plan);
+    const int err = env->net_open(env->ctx, plan->boot, &plan->procs, complete, plan->keys, &keyed,
+                                  &w->created.net_mem, plan->net_room);
+    if (err)
+        return err;
+    if (complete)
+        w->records.table->addressed = env->record_addressed != NULL;
+    if (keyed) {
+        rma_enter(w->rma);
+        w->records.keys = w->records.own_keys = plan->keys;
+        rma_leave(w->rma);
+        plan->keys = NULL;
+    }
+    return MRMA_SUCCESS;
 }
 
 /* Packets will be used: say so to the waits, start the agent that serves them. */
@@ -318,7 +380,7 @@ static int route_and_start(struct win *w, struct win_plan *plan)
     int err = win_route(w, plan);
     rma_leave(w->rma);
     if (!err)
-        err = records_publish(w);
+        err = records_publish(w, plan->new_table);
     return err ? err : start_packets(w);
 }
 
@@ -343,27 +405,22 @@ static void unroute(struct win *w)
     records_unpublish(w);
 }
 
-/* A control block with as many slots as this node needs, and all records again. */
+/* A control block with as many slots as this node needs. */
 static int make_more_slots(struct win *w, struct win_plan *plan)
 {
-    if (plan->slots > w->created.nslots) {
+    if (plan->slots > w->created.nslots)
         w->created.nslots = plan->slots;
-        remake_control(w, plan);
-    }
-    int err = records_gather(w, plan->boot, &plan->mine);
-    return err ? err : check_records(w);
+    return remake_control(w, plan);
 }
 
-/* No process of the window exports its memory any more, and all records again. */
+/* No process of the window exports its memory any more. */
 static int attach_nothing(struct win *w, struct win_plan *plan)
 {
     log_msg(w->rma->log, LOG_LEVEL_WARN,
             "window %u: XPMEM does not reach the memory of all processes, it is not used any more",
             w->index);
-    end_export(w, &plan->mine);
-    remake_control(w, plan);
-    int err = records_gather(w, plan->boot, &plan->mine);
-    return err ? err : check_records(w);
+    end_export(w, plan->notice);
+    return remake_control(w, plan);
 }
 
 /* Routes, and agreement with all that they could be had. err: what has gone wrong
@@ -401,7 +458,7 @@ static int populate(struct win *w, struct win_plan *plan, int err)
     bool somebody = false;
     int all = err;
     for (int i = 0; i < w->nproc; i++)
-        somebody |= w->records.all[i].hints.populate;
+        somebody |= win_detail_of(plan, i)->hints.populate;
     if (w->flavor != WIN_ALLOCATE || !somebody)
         return err;
     const int failed = plan->boot->allmax(plan->boot, err, &all);
@@ -409,37 +466,39 @@ static int populate(struct win *w, struct win_plan *plan, int err)
         return err ? err : failed;
     if (all)
         return log_fail(w->rma->log, all, "another process cannot create the window");
-    return w->records.all[w->rank].hints.populate ? populate_pages(w->base, w->size) : MRMA_SUCCESS;
+    return plan->mine.hints.populate ? populate_pages(w->base, w->size) : MRMA_SUCCESS;
 }
 
 /* The collective part. */
 static int join(struct win *w, struct win_plan *plan)
 {
-    int err = records_gather(w, plan->boot, &plan->mine);
-    if (!w->records.all) /* nobody has gone on */
+    bool gone_on;
+    int err = win_exchange(w, plan, &gone_on);
+    if (!gone_on)
         return err;
     if (!err)
-        err = check_records(w);
+        err = check_details(w, plan);
     if (!err) {
-        learn_node(w);
-        agree_strict(w);
-        err = win_agree_hints(w);
+        learn_node(w, plan);
+        agree_strict(w, plan);
+        err = win_agree_hints(w, plan);
     }
     if (!err)
         err = open_network(w, plan);
     if (!err && w->flavor == WIN_ALLOCATE_SHARED)
         err = win_share_memory(w, plan);
     if (!err && w->flavor == WIN_ALLOCATE)
-        err = node_memory_fits(w);
+        err = node_memory_fits(w, plan);
     err = connect_all(w, plan, populate(w, plan, err));
     return err ? err : win_choose_atomics(w, plan);
 }
 
 /* From what all know of rank 0: its process's random number, and how it tells its windows apart. */
-static uint64_t number_of(const struct win_record *first)
+static uint64_t number_of(const struct win *w)
 {
-    return first->proc.uid * UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)first->index << 32) +
-           first->gen;
+    const struct win_record first = record_of(w, 0);
+    return record_proc(w, 0)->uid * UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)first.index << 32) +
+           first.gen;
 }
 
 int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
@@ -457,14 +516,11 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
     rma_leave(r);
     prepare(w, spec, plan);
     int err = join(w, plan);
-    free(plan->segments);
-    free(plan->parts);
-    free(plan->net_room);
-    free(plan);
     if (!err) {
-        w->number = number_of(&w->records.all[0]);
-        records_keep(w);
+        w->number = number_of(w);
+        records_keep(w, plan->new_table, spec->boot->communicator);
     }
+    end_plan(r, plan);
     if (err) {
         rma_enter(r);
         win_delete(w);

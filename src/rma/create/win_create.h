@@ -5,7 +5,9 @@
 #ifndef MRMA_RMA_CREATE_WIN_CREATE_H
 #define MRMA_RMA_CREATE_WIN_CREATE_H
 
+#include "rma/create/win_exchange.h"
 #include "rma/win/proc_records.h"
+#include "rma/win/proc_table.h"
 #include "rma/win/win.h"
 
 /* MPI_Win_allocate_shared: what is exchanged when the segment is made, and when
@@ -21,14 +23,31 @@ struct win_part {
     int64_t err;
 };
 
-/* What creation knows until it is over. The records are w->records. */
+/* What creation knows until it is over. What is kept of it is w->records. */
 struct win_plan {
     struct boot *boot;
-    struct win_record mine;
+    struct win_detail mine;
+    struct rma_notice *notice; /* for the node, at that place: */
+    int slot;
+    struct rma_notice unseen; /* notice, where there was no place, which is an error */
+    int err;                  /* of the preparation; nobody may be told but by the first exchange */
+    uint64_t untouched;       /* bytes that the creation has reserved or will */
+    /* Of the exchanges. */
+    const struct win_detail *details; /* by rank; NULL: all are as mine, but for size and unit, */
+    size_t details_stride;            /* and bytes from one to the next */
+    struct rma_procs procs;           /* until records are published */
+    int *place;                       /* memory for procs.place */
+    bool new_table;                   /* the table is not known to later creations yet */
+    struct boot_records gathered;     /* details, where the bootstrap has memory for them */
+    /* Memory for them, had before the first. */
+    char *memory;              /* of all that does not say otherwise */
+    void *room, *details_room; /* room: of its own, may become the table's */
+    struct proc_table *spare;
     struct win_segment *segments; /* MPI_Win_allocate_shared: by rank, */
     struct win_part *parts;       /* the same, */
     char *segment_base;           /* and where the segment is here */
-    void *net_room;               /* for opening the network, if there is one */
+    void *net_room;               /* for opening the network, if there is one, */
+    struct rma_net_key *keys;     /* and what it tells of all */
     bool packets_only;            /* a process was refused cross-memory attach: all use packets */
     bool refused;                 /* out: a peer would need it and is refused */
     bool unattached;              /* out: what a peer has exported could not be attached */
@@ -60,11 +79,11 @@ int win_share_memory(struct win *w, struct win_plan *plan);
 
 /* ---- route.c ---- */
 
-/* win_own_path returns the path by which the other processes of its node reach the memory of the
- * process that rec tells of, where the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or
+/* win_own_path returns the path by which the other processes of its node reach the memory of this
+ * one, of which notice tells them, where the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or
  * PATH_PACKETS where these are forced. The process itself asks, once, when its memory of w is
- * there; the others read the answer in its record. */
-enum rma_path win_own_path(const struct win *w, const struct win_record *rec);
+ * there; the others read the answer in the notice. */
+enum rma_path win_own_path(const struct win *w, const struct rma_notice *notice);
 
 /* win_route chooses path and synchronization for the ranks of this node, from the records, and
  * reaches the peers' memory; targets on other nodes are made later. MRMA_AGAIN: the control block
@@ -86,9 +105,9 @@ int win_choose_atomics(struct win *w, struct win_plan *plan);
 
 /* ---- win_hints.c ---- */
 
-/* win_agree_hints makes w->hints what holds where the processes of w, by their records, have given
+/* win_agree_hints makes w->hints what holds where the processes of w, by their details, have given
  * different hints; all know by then if they are strict. Returns MRMA_ERR_INFO_VALUE at all
  * processes, and only where that is strict. Does not wait. */
-int win_agree_hints(struct win *w);
+int win_agree_hints(struct win *w, const struct win_plan *plan);
 
 #endif

@@ -25,21 +25,25 @@ static int odd_hint(const struct win *w, const char *text)
     return MRMA_SUCCESS;
 }
 
-/* Hint i becomes what is right for all processes. */
-static int join_hint(struct win *w, int i)
+static const struct win_hints *hints_of(const struct win_plan *plan, int rank)
 {
-    const struct win_record *recs = w->records.all;
+    return &win_detail_of(plan, rank)->hints;
+}
+
+/* Hint i becomes what is right for all processes. */
+static int join_hint(struct win *w, const struct win_plan *plan, int i)
+{
     char text[512], first[128], other[128], used[128];
     int differs = 0;
     for (int rank = w->nproc - 1; rank > 0; rank--)
-        if (hint_differs(i, &recs[0].hints, &recs[rank].hints))
+        if (hint_differs(i, hints_of(plan, 0), hints_of(plan, rank)))
             differs = rank;
     if (!differs)
         return MRMA_SUCCESS;
     for (int rank = 0; rank < w->nproc; rank++)
-        hint_join(i, &w->hints, &recs[rank].hints);
-    hint_show(i, &recs[0].hints, first, sizeof first);
-    hint_show(i, &recs[differs].hints, other, sizeof other);
+        hint_join(i, &w->hints, hints_of(plan, rank));
+    hint_show(i, hints_of(plan, 0), first, sizeof first);
+    hint_show(i, hints_of(plan, differs), other, sizeof other);
     hint_show(i, &w->hints, used, sizeof used);
     snprintf(text, sizeof text, "info key %s is %s at rank 0 and %s at rank %d, %s is used",
              hint_key(i), first, other, differs, used);
@@ -61,27 +65,29 @@ static int check_promise(struct win *w, bool *promise, const char *key, int i, u
 
 static int check_promises(struct win *w)
 {
-    const struct win_record *recs = w->records.all;
+    const struct win_record first = record_of(w, 0);
     int err = MRMA_SUCCESS;
+    if (!w->hints.same_size && !w->hints.same_disp_unit)
+        return MRMA_SUCCESS;
     for (int i = 1; !err && i < w->nproc; i++) {
-        err = check_promise(w, &w->hints.same_size, "same_size", i, recs[i].size, recs[0].size);
+        const struct win_record rec = record_of(w, i);
+        err = check_promise(w, &w->hints.same_size, "same_size", i, rec.size, first.size);
         if (!err)
-            err = check_promise(w, &w->hints.same_disp_unit, "same_disp_unit", i, recs[i].disp_unit,
-                                recs[0].disp_unit);
+            err = check_promise(w, &w->hints.same_disp_unit, "same_disp_unit", i, rec.disp_unit,
+                                first.disp_unit);
     }
     return err;
 }
 
-/* The records say the same to all processes, so all come to the same end. */
-int win_agree_hints(struct win *w)
+/* The details say the same to all processes, so all come to the same end. */
+int win_agree_hints(struct win *w, const struct win_plan *plan)
 {
-    const struct win_record *recs = w->records.all;
     bool differ = false;
     int err = MRMA_SUCCESS;
-    for (int rank = 1; rank < w->nproc; rank++)
-        differ |= memcmp(&recs[rank].hints, &recs[0].hints, WIN_HINTS_COMMON) != 0;
+    for (int rank = 1; plan->details && rank < w->nproc; rank++)
+        differ |= memcmp(hints_of(plan, rank), hints_of(plan, 0), WIN_HINTS_COMMON) != 0;
     for (int i = 0; differ && !err && i < HINTS; i++)
-        err = join_hint(w, i);
+        err = join_hint(w, plan, i);
     w->hints.granularity = 0; /* the granule of the locks is the library's (stripe.h) */
     return err ? err : check_promises(w);
 }

@@ -25,6 +25,10 @@ int win_take_place(struct win *w)
     rma_enter(r);
     while (i < r->nwins && r->wins[i])
         i++;
+    if (i > WIN_INDEX_MAX) {
+        rma_leave(r);
+        return MRMA_ERR_NO_MEM;
+    }
     if (i == r->nwins) {
         const uint32_t n = r->nwins ? 2 * r->nwins : 16;
         struct win **wins = calloc(n, sizeof(struct win *));

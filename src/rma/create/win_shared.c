@@ -27,32 +27,31 @@ static uint64_t round_up(uint64_t n, uint64_t unit)
 
 /* Where in the segment does rank's room begin? UINT64_MAX: beyond all memory. Contiguous: where the
  * one before ends. Otherwise on a page, with slack for an alignment above a page. */
-static uint64_t part_offset(const struct win *w, const struct win_record *recs, int rank)
+static uint64_t part_offset(const struct win *w, const struct win_plan *plan, int rank)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t at = 0;
     for (int i = 0; i < rank; i++) {
-        at = size_sum(at, recs[i].size);
+        const uint64_t align = win_detail_of(plan, i)->hints.min_alignment;
+        at = size_sum(at, record_of(w, i).size);
         if (w->hints.alloc_shared_noncontig)
-            at = round_up(
-                size_sum(at, recs[i].hints.min_alignment > page ? recs[i].hints.min_alignment : 0),
-                page);
+            at = round_up(size_sum(at, align > page ? align : 0), page);
     }
     return at;
 }
 
 /* Of all parts, not 0. */
-static uint64_t total_size(const struct win *w, const struct win_record *recs)
+static uint64_t total_size(const struct win *w, const struct win_plan *plan)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE),
-                   last = recs[w->nproc - 1].hints.min_alignment;
-    const uint64_t total = size_sum(part_offset(w, recs, w->nproc), last > page ? last : 0);
+                   last = win_detail_of(plan, w->nproc - 1)->hints.min_alignment;
+    const uint64_t total = size_sum(part_offset(w, plan, w->nproc), last > page ? last : 0);
     return total ? total : 1;
 }
 
-static bool is_from_heap(const struct win *w, const struct win_record *recs)
+static bool is_from_heap(const struct win *w, const struct win_plan *plan)
 {
-    return !w->hints.alloc_shared_noncontig && total_size(w, recs) <= SHARED_HEAP_MAX;
+    return !w->hints.alloc_shared_noncontig && total_size(w, plan) <= SHARED_HEAP_MAX;
 }
 
 static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc, void **base)
@@ -65,42 +64,41 @@ static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc
     return err;
 }
 
-static int make_segment(struct win *w, const struct win_record *recs, struct rma_mem_loc *loc,
+static int make_segment(struct win *w, const struct win_plan *plan, struct rma_mem_loc *loc,
                         void **base)
 {
     struct rma_env *env = w->rma->env;
     const int k = w->rma->conf->ranks_per_node;
     for (int i = 0; i < w->nproc; i++)
-        if (!env->record_same_node(env->ctx, &recs[i].proc) || (k && i / k != 0))
+        if (!env->record_same_node(env->ctx, rma_proc_at(&plan->procs, i)) || (k && i / k != 0))
             return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED,
                             "MPI_Win_allocate_shared: rank %d is on another node", i);
-    const uint64_t total = total_size(w, recs);
+    const uint64_t total = total_size(w, plan);
     if (total > PTRDIFF_MAX)
         return log_fail(w->rma->log, MRMA_ERR_NO_MEM,
                         "MPI_Win_allocate_shared: the sizes of all processes together exceed the "
                         "address space");
-    const int err = node_memory_fits(w);
+    const int err = node_memory_fits(w, plan);
     if (err || w->rank != 0)
         return err;
-    if (is_from_heap(w, recs))
+    if (is_from_heap(w, plan))
         return make_from_heap(w, total, loc, base);
     return env->segment_create(env->ctx, total, base, &w->created.segment, loc);
 }
 
 /* This process's part: aligned as it asked for. */
-static int take_part(struct win *w, const struct win_record *recs, char *base,
-                     struct win_part *mine)
+static int take_part(struct win *w, const struct win_plan *plan, char *base, struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
-    const uint64_t align = recs[w->rank].hints.min_alignment;
-    mine->offset = part_offset(w, recs, w->rank);
+    const uint64_t align = plan->mine.hints.min_alignment;
+    mine->offset = part_offset(w, plan, w->rank);
     if (w->hints.alloc_shared_noncontig && align > 1)
         mine->offset =
             round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
     w->base = w->size ? base + mine->offset : NULL;
     mine->vaddr = (uint64_t)(uintptr_t)w->base;
     int err = MRMA_SUCCESS;
-    if (w->size && !is_from_heap(w, recs))
+    if (w->size && !is_from_heap(w, plan))
         err = env->segment_commit(env->ctx, w->created.segment, mine->offset, w->size);
     return err || !w->hints.populate ? err : populate_pages(w->base, w->size);
 }
@@ -121,7 +119,7 @@ int win_share_memory(struct win *w, struct win_plan *plan)
     struct win_segment seg = {.err = MRMA_SUCCESS};
     struct win_part mine = {.err = MRMA_SUCCESS};
     void *base = NULL;
-    seg.err = make_segment(w, w->records.all, &seg.loc, &base);
+    seg.err = make_segment(w, plan, &seg.loc, &base);
     int err = boot->allgather(boot, &seg, plan->segments, sizeof seg);
     for (int i = 0; !err && i < w->nproc; i++)
         err = error_of(w, i, (int)plan->segments[i].err);
@@ -130,7 +128,7 @@ int win_share_memory(struct win *w, struct win_plan *plan)
     if (w->rank != 0)
         mine.err = env->mem_map(env->ctx, &plan->segments[0].loc, &base, &w->created.segment);
     if (!mine.err)
-        mine.err = take_part(w, w->records.all, base, &mine);
+        mine.err = take_part(w, plan, base, &mine);
     plan->segment_base = base;
     err = boot->allgather(boot, &mine, plan->parts, sizeof mine);
     for (int i = 0; !err && i < w->nproc; i++)

@@ -27,7 +27,7 @@
 static uint64_t uid_of(const struct win *w, int rank)
 {
     const struct rma_target *t = win_peek(w, rank);
-    return t->peer ? t->peer->uid : w->records.all ? w->records.all[rank].proc.uid : 0;
+    return t->peer ? t->peer->uid : records_are_there(w) ? record_proc(w, rank)->uid : 0;
 }
 
 /* What this process waits for in its other windows with the lost one may be held up by

@@ -186,7 +186,7 @@ static int know_partners(struct win *w)
         if (!err)
             err = win_target_locked(w, (int)((w->rank - step + n) % n), &t);
     }
-    w->records.all = NULL;
+    records_close(w);
     rma_leave(w->rma);
     return err;
 }

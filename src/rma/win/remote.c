@@ -2,7 +2,7 @@
 /*
  * remote.c - targets on other nodes, made when they are first used or heard of.
  *
- * What is known of them comes from the creation's records (proc_records.h). A target
+ * What is known of them comes from the window's records (proc_records.h). A target
  * once made stays as long as its window. Locks: the engine's, also while the
  * peer is looked up and connected.
  */
@@ -15,29 +15,30 @@
 
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path)
 {
-    const bool rdma = path == PATH_PACKETS && t->net_key.usable && ch3_rdma_limits(&t->peer->vc);
+    const bool rdma = path == PATH_PACKETS && t->net_key.vaddr && ch3_rdma_limits(&t->peer->vc);
     t->path = (uint8_t)(rdma ? PATH_RDMA : path);
     atomic_init(&t->path_ops, w->front ? w->front : w->rma->paths[t->path]);
     atomic_init(&t->sync_ops, w->rma->syncs[path]);
 }
 
-void target_describe(struct rma_target *t, const struct win_record *rec)
+void target_describe(const struct win *w, struct rma_target *t)
 {
-    t->disp_unit = rec->disp_unit;
-    t->size = rec->size;
-    t->vaddr = rec->vaddr;
-    t->remote_win = rec->index;
-    t->remote_gen = rec->gen;
-    t->net_key = rec->net;
+    const struct win_record rec = record_of(w, t->rank);
+    t->disp_unit = rec.disp_unit;
+    t->size = rec.size;
+    t->remote_win = rec.index;
+    t->remote_gen = rec.gen;
+    t->net_key = record_key(w, t->rank);
+    t->vaddr = t->net_key.vaddr;
 }
 
-static struct rma_target *new_target(const struct win *w, int rank, const struct win_record *rec)
+static struct rma_target *new_target(const struct win *w, int rank)
 {
     struct rma_target *t = aligned_alloc(MRMA_CACHE_LINE, sizeof *t);
     if (!t)
         return NULL;
     *t = (struct rma_target){.rank = rank};
-    target_describe(t, rec);
+    target_describe(w, t);
     first_number_target(w, t);
     t->in = &t->signals;
     return t;
@@ -46,15 +47,14 @@ static struct rma_target *new_target(const struct win *w, int rank, const struct
 int win_target_make(struct win *w, int rank, struct rma_target **out)
 {
     struct rma_env *env = w->rma->env;
-    if (!w->records.all)
+    if (!records_are_there(w))
         return log_fail(w->rma->log, MRMA_ERR_INTERN, "rank %d of window %u has no target", rank,
                         w->index);
-    const struct win_record *rec = &w->records.all[rank];
-    struct rma_target *t = new_target(w, rank, rec);
+    struct rma_target *t = new_target(w, rank);
     if (!t)
         return log_fail(w->rma->log, MRMA_ERR_NO_MEM, "no memory for rank %d of window %u", rank,
                         w->index);
-    int err = env->peer_get(env->ctx, &rec->proc, false, &t->peer);
+    int err = env->peer_get(env->ctx, record_proc(w, rank), false, &t->peer);
     if (!err)
         err = env->peer_connect(env->ctx, t->peer);
     if (!err)
@@ -72,17 +72,6 @@ int win_target_make(struct win *w, int rank, struct rma_target **out)
     return MRMA_SUCCESS;
 }
 
-const struct rma_proc_record *rma_find_process(const struct rma *r, uint64_t uid)
-{
-    for (uint32_t i = 0; i < r->nwins; i++) {
-        const struct win *w = r->wins[i];
-        for (int k = 0; w && w->records.complete && w->records.all && k < w->nproc; k++)
-            if (w->records.all[k].proc.uid == uid)
-                return &w->records.all[k].proc;
-    }
-    return NULL;
-}
-
 int win_target_first(struct win *w, int rank, struct rma_target **t)
 {
     rma_enter(w->rma);
@@ -95,6 +84,6 @@ bool win_target_from_first(struct win *w, int rank, const struct ch3_vc *from,
                            struct rma_target **t)
 {
     const struct rma_peer *sender = ch3_vc_owner(from);
-    return w->records.all && sender && w->records.all[rank].proc.uid == sender->uid &&
+    return records_are_there(w) && sender && record_proc(w, rank)->uid == sender->uid &&
            win_target_make(w, rank, t) == MRMA_SUCCESS;
 }

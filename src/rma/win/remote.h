@@ -15,9 +15,9 @@
  * Before anybody else sees t. */
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path);
 
-/* target_describe sets in t what the record says of it: its memory, displacement unit, and the
- * number of the window there. */
-void target_describe(struct rma_target *t, const struct win_record *rec);
+/* target_describe sets in t what the records of w say of its rank: the size of its memory, its
+ * displacement unit, and the number of the window there. */
+void target_describe(const struct win *w, struct rma_target *t);
 
 /* win_target_from_first is the rest of win_target_from, for a target that is not made yet. */
 bool win_target_from_first(struct win *w, int rank, const struct ch3_vc *from,

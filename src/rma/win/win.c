@@ -21,7 +21,7 @@ static int first_with_memory(const struct win *w)
 {
     for (int rank = 0; rank < w->nproc; rank++) {
         const struct rma_target *t = win_peek(w, rank);
-        if (t->peer ? t->size : w->records.all && w->records.all[rank].size)
+        if (t->peer ? t->size : records_are_there(w) && record_of(w, rank).size)
             return rank;
     }
     return 0;
@@ -82,7 +82,7 @@ const char *win_path_name(const struct win *w, int target)
     const struct rma_target *t = win_peek(w, target);
     bool net = t->peer && t->peer->net;
     if (!t->peer) /* of another node, or pretended to be, and not in use yet */
-        net = w->rma->conf->path != CONF_PATH_SHM_PACKETS || !w->records.all ||
-              !env->record_same_node(env->ctx, &w->records.all[target].proc);
+        net = w->rma->conf->path != CONF_PATH_SHM_PACKETS || !records_are_there(w) ||
+              !env->record_same_node(env->ctx, record_proc(w, target));
     return net ? "net-packets" : rma_path_name(t->peer ? t->path : PATH_PACKETS);
 }

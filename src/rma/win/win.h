@@ -15,7 +15,7 @@
  *   that opens or closes an epoch for all targets moves win->gen, in O(1).
  * - Targets on this process's node are made when the window is created. Those on
  *   other nodes are made by their first use here or by the first packet from
- *   them, from the records of the creation, of which a node keeps one copy: what a
+ *   them, from the records of the processes, of which a node keeps one copy: what a
  *   window takes of a process's own memory grows with what the process uses of it.
  * - A packet peer's signals are stored into in-slots by the handlers exactly as
  *   a memory peer stores them itself, so waiting is the same for both.
@@ -116,7 +116,9 @@ struct win_ctl {
     /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
      * block may be another window's by then: lost.c. By whoever has heard of it. */
     _Atomic uint64_t lost;
-    struct rma_mem_loc records; /* in the block of the lowest of the memory peers: proc_records.c */
+    /* In the block of the lowest of the memory peers, proc_records.c: the parts of the processes,
+     * and a table of processes that is new. */
+    struct rma_mem_loc records, processes;
     uint32_t stage_bytes, phase_bytes; /* of each stage, before others know of the block: stage.h */
     uint64_t notify_at; /* bytes from the control block to the counters, fixed alike: notify.h */
     struct win_slot slots[]; /* by the peer's index among the window's ranks on the node; behind */
@@ -293,6 +295,8 @@ struct rma {
     struct elock lock;      /* the engine's: rma_enter */
     struct list ctl_blocks; /* ctl_blocks.h */
     struct list abandoned;  /* create/abandoned.h */
+    struct list tables;     /* proc_table.h */
+    uint64_t notices;       /* a bit for each place of env->notices that is taken */
     struct win **wins;      /* by index; NULL: free */
     uint32_t *win_gens;     /* of the window there, or the last one; no two windows have the same */
     uint32_t last_gen;
@@ -440,12 +444,6 @@ static inline struct rma_target *win_peek(const struct win *w, int rank)
  * MRMA_ERR_NO_MEM, or why its process cannot be reached; with a message. Under the engine's lock.
  * In remote.c. */
 int win_target_make(struct win *w, int rank, struct rma_target **t);
-
-/* rma_find_process returns the record of the process with this number in the records of some
- * window; NULL: none has it. It looks through them all, once for each process that is first heard
- * of by its message: an index would take memory for every process of the job in each of them, and
- * records have one copy a node. Under the engine's lock. In remote.c. */
-const struct rma_proc_record *rma_find_process(const struct rma *r, uint64_t uid);
 
 /* win_target_locked sets *t to the target of rank, and makes it if need be: then the errors are
  * those of win_target_make. Under the engine's lock. */
