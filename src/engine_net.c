@@ -185,9 +185,9 @@ static int check_reach(const struct engine *e, uint32_t net, int rank, bool one_
 }
 
 static int take_offers(struct engine *e, const struct offer *offers, const struct rma_procs *procs,
-                       struct rma_net_key *keys, bool *keyed, int n, bool one_node)
+                       struct rma_net_keys *keys, bool one_node)
 {
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < procs->n; i++) {
         struct proc_record rec = proc_record_of(rma_proc_at(procs, i));
         if (offers[i].err)
             return log_fail(&e->log, (int)offers[i].err,
@@ -200,52 +200,50 @@ static int take_offers(struct engine *e, const struct offer *offers, const struc
         rec.rdma = offers[i].rdma;
         rec.name = offers[i].name;
         memcpy((void *)(uintptr_t)rma_proc_at(procs, i), &rec, sizeof rec);
-        keys[i] = offers[i].key;
-        *keyed |= offers[i].rdma != 0;
+        keys->keys[i] = offers[i].key;
+        keys->set |= offers[i].rdma != 0;
     }
     return MRMA_SUCCESS;
 }
 
 /* Everybody has an endpoint, which all know: only memory is to be told of, if cards reach it. */
 static int exchange_keys(struct engine *e, struct boot *boot, const struct rma_procs *procs,
-                         struct rma_net_key *keys, bool *keyed, struct rma_net_mem *memory)
+                         struct rma_net_mem *memory, struct rma_net_keys *keys)
 {
     struct rma_net_key mine = {.vaddr = 0};
     const bool one_node = on_one_node(e, procs);
-    for (int i = 0; i < boot->nproc; i++) {
+    for (int i = 0; i < procs->n; i++) {
         const struct proc_record rec = proc_record_of(rma_proc_at(procs, i));
         const int err = check_reach(e, rec.net, i, one_node);
         if (err)
             return err;
-        *keyed |= rec.rdma != 0;
+        keys->set |= rec.rdma != 0;
     }
-    if (!*keyed)
+    if (!keys->set)
         return MRMA_SUCCESS;
     register_memory(e, memory, &mine);
-    return boot->allgather(boot, &mine, keys, sizeof mine);
+    return boot->allgather(boot, &mine, keys->keys, sizeof mine);
 }
 
 static int env_net_open(void *ctx, struct boot *boot, const struct rma_procs *procs, bool complete,
-                        struct rma_net_key *keys, bool *keyed, struct rma_net_mem *memory,
-                        void *room)
+                        struct rma_net_mem *memory, struct rma_net_keys *keys)
 {
     struct engine *e = ctx;
-    const int n = boot->nproc;
-    *keyed = false;
+    keys->set = false;
     rma_enter(&e->rma);
     engine_peer_sweep(e);
     rma_leave(&e->rma);
     if (!complete)
-        return exchange_keys(e, boot, procs, keys, keyed, memory);
-    struct topo_cpuset *cpus = room; /* until the offers come */
+        return exchange_keys(e, boot, procs, memory, keys);
+    struct topo_cpuset *cpus = keys->room; /* until the offers come */
     const struct company company = {.one_node = on_one_node(e, procs),
                                     .node_index = index_on_node(e, procs, cpus),
-                                    .universe = (unsigned)n,
+                                    .universe = (unsigned)procs->n,
                                     .node_cpus = cpus};
     const struct offer mine = make_offer(e, &company, memory);
-    struct offer *offers = room;
+    struct offer *offers = keys->room;
     int err = boot->allgather(boot, &mine, offers, sizeof mine);
-    return err ? err : take_offers(e, offers, procs, keys, keyed, n, company.one_node);
+    return err ? err : take_offers(e, offers, procs, keys, company.one_node);
 }
 
 static bool env_addressed(void *ctx, const struct rma_proc_record *record)

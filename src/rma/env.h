@@ -80,6 +80,14 @@ struct rma_net_mem {
     struct ch3_channel *net; /* set where the network puts and gets by itself, else NULL */
 };
 
+/* Memory for net_open, which the caller has got before anybody relies on it to take part. */
+struct rma_net_keys {
+    void *room;               /* rma_env.net_room bytes for each process */
+    struct rma_net_key *keys; /* one for each: how the network reaches their memory of the window */
+    bool set;                 /* net_open has set the keys, since the network of some process puts
+                                 and gets by itself */
+};
+
 /* Memory that a process has exported: others attach it by the number of its segment. */
 struct rma_exported {
     uint64_t segment;    /* not used again while its process lives; 0: none */
@@ -250,16 +258,15 @@ struct rma_env {
     /* ---- the network ---- */
 
     /* net_open is called where a window needs the network: by all processes of boot (it is
-     * collective), or by none. procs are all of them. If their records are to be completed it opens the network where it is not open, and writes into each record how the
-     * network reaches its process; else all records say that already, nothing is written to them,
-     * and nothing is exchanged unless the network of some process puts and gets by itself. Where
-     * one does, net_open registers mine, the caller's memory of the window, and sets *keyed and the
-     * keys of all. room: net_room bytes for each process, which the caller has got before anybody
-     * relies on it to take part, as it has keys. Without the lock; waits for the others. Returns
-     * success at all processes, or an error at each. NULL: what is not on the node is reached
-     * otherwise. */
+     * collective), or by none. procs are all of them. If their records are to be completed it opens
+     * the network where it is not open, and writes into each record how the network reaches its
+     * process; else all records say that already, nothing is written to them, and nothing is
+     * exchanged unless the network of some process puts and gets by itself. Where one does,
+     * net_open registers mine, the caller's memory of the window, and sets the keys of all. Without
+     * the lock; waits for the others. Returns success at all processes, or an error at each. NULL:
+     * what is not on the node is reached otherwise. */
     int (*net_open)(void *ctx, struct boot *boot, const struct rma_procs *procs, bool complete,
-                    struct rma_net_key *keys, bool *keyed, struct rma_net_mem *mine, void *room);
+                    struct rma_net_mem *mine, struct rma_net_keys *keys);
     size_t net_room;
 
     /* ---- this process ---- */

@@ -165,20 +165,19 @@ static void fake_release(struct ch3_channel *ch, struct ch3_mem *mem)
 }
 
 static int fake_net_open(void *ctx, struct boot *boot, const struct rma_procs *procs, bool complete,
-                         struct rma_net_key *keys, bool *keyed, struct rma_net_mem *mine,
-                         void *room)
+                         struct rma_net_mem *mine, struct rma_net_keys *keys)
 {
     struct fabric_proc *p = ctx;
     const uint64_t vaddr = mine->len ? (uint64_t)(uintptr_t)mine->base : 0;
     struct rma_net_key key = {{4711, vaddr}, vaddr};
-    (void)procs, (void)room;
+    (void)procs;
     FABRIC_CHECK(complete);
     if (mine->len) {
         mine->channel = &p->channel;
         fakes[p->rank].registered++;
     }
-    *keyed = true;
-    return boot->allgather(boot, &key, keys, sizeof key);
+    keys->set = true;
+    return boot->allgather(boot, &key, keys->keys, sizeof key);
 }
 
 static void fake_init(struct fabric_proc *p, bool ordered)

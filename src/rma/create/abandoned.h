@@ -20,9 +20,9 @@ struct rma;
 struct win;
 
 /* abandoned_keep tells the others of the node that this process has left w, and takes over control
- * block, memory and the node's records of w, which the caller does not give back. It is called when w, of which
- * w->abandoned is set, is about to be deleted. Without memory for that they stay in use for ever,
- * with a warning. */
+ * block, memory and the node's records of w, which the caller does not give back. It is called
+ * when w, of which w->abandoned is set, is about to be deleted. Without memory for that they stay
+ * in use for ever, with a warning. */
 void abandoned_keep(struct win *w);
 
 /* abandoned_sweep gives back what was kept of windows that nobody uses any more. Called when

@@ -7,9 +7,9 @@
  * win_exchange.h: mostly nothing among processes that know each other. There is one exchange more
  * where the network is opened, or is to reach memory by itself, two more for
  * MPI_Win_allocate_shared, whose segment depends on all sizes, an agreement more before pages are
- * made at once, and one on how fences end where there are packet targets. What is published (notice,
- * control block, memory) is initialised before the exchange; after the last agreement no host call
- * is made for this window.
+ * made at once, and one on how fences end where there are packet targets. What is published
+ * (notice, control block, memory) is initialised before the exchange; after the last agreement no
+ * host call is made for this window.
  *
  * Cost on one node: one all-gather, one reduction, and the system calls of new segments.
  */
@@ -88,74 +88,6 @@ static uint64_t untouched(const struct win *w)
     return w->created.owned ? env->mem_untouched(env->ctx, w->created.owned, w->size) : 0;
 }
 
-/* Of what exchanges after the first need, in one piece. */
-static size_t take_room(size_t *used, size_t n, size_t each)
-{
-    const size_t at = *used;
-    *used += (n * each + 15) / 16 * 16;
-    return at;
-}
-
-/* Further exchanges must not fail before they begin. Which of them come is not known yet; untouched
- * memory costs little. */
-static int make_room(struct win *w, struct win_plan *plan)
-{
-    const struct rma_env *env = w->rma->env;
-    const size_t n = (size_t)w->nproc, net = env->net_open ? env->net_room : 0;
-    size_t used = 0;
-    const size_t place = take_room(&used, n, sizeof *plan->place), room = take_room(&used, n, net),
-                 details = take_room(&used, n, sizeof plan->mine);
-    plan->memory = malloc(used);
-    plan->spare = n > 1 ? malloc(sizeof *plan->spare) : NULL;
-    plan->room = n > 1 ? malloc(n * WIN_EXCHANGE_ROOM) : NULL;
-    plan->keys = net ? malloc(n * sizeof *plan->keys) : NULL;
-    if (!plan->memory || (n > 1 && (!plan->spare || !plan->room)) || (net && !plan->keys))
-        return MRMA_ERR_NO_MEM;
-    plan->place = (void *)(plan->memory + place);
-    plan->net_room = net ? plan->memory + room : NULL;
-    plan->details_room = plan->memory + details;
-    if (w->flavor != WIN_ALLOCATE_SHARED)
-        return MRMA_SUCCESS;
-    plan->segments = malloc(n * sizeof *plan->segments);
-    plan->parts = malloc(n * sizeof *plan->parts);
-    return plan->segments && plan->parts ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
-}
-
-static void end_plan(struct rma *r, struct win_plan *plan)
-{
-    if (plan->notice != &plan->unseen) {
-        rma_enter(r);
-        r->notices &= ~(UINT64_C(1) << plan->slot);
-        rma_leave(r);
-    }
-    boot_release(&plan->gathered);
-    free(plan->memory);
-    free(plan->spare);
-    free(plan->room);
-    free(plan->keys);
-    free(plan->segments);
-    free(plan->parts);
-    free(plan);
-}
-
-/* A place for what the node is told. */
-static int take_notice(struct rma *r, struct win_plan *plan)
-{
-    static_assert(RMA_NOTICES == 64, "a bit of a word for each");
-    rma_enter(r);
-    const bool full = r->notices == UINT64_MAX;
-    if (!full) {
-        plan->slot = __builtin_ctzll(~r->notices);
-        r->notices |= UINT64_C(1) << plan->slot;
-    }
-    rma_leave(r);
-    if (full)
-        return log_fail(r->log, MRMA_ERR_NO_MEM, "more than %d windows are being made at once",
-                        RMA_NOTICES);
-    plan->notice = &r->env->notices[plan->slot];
-    return MRMA_SUCCESS;
-}
-
 /* What all must have set alike, or they would choose different paths for the same pair. */
 static uint32_t conf_word(const struct conf *conf)
 {
@@ -227,13 +159,13 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     plan->notice = &plan->unseen;
     int err = target_table_init(&w->targets, w->nproc);
     if (!err)
-        err = make_room(w, plan);
+        err = win_plan_room(w, plan);
     if (!err)
         err = win_take_place(w);
     if (!err)
         err = make_memory(w, spec);
     if (!err)
-        err = take_notice(r, plan);
+        err = win_plan_notice(r, plan);
     notify_node(w, spec, plan->notice);
     if (!err)
         err = make_control(w, plan->notice->path);
@@ -341,7 +273,7 @@ static int remake_control(struct win *w, struct win_plan *plan)
 static int open_network(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
-    bool keyed = false;
+    struct rma_net_keys keys = {.room = plan->net_room, .keys = plan->keys};
     if (!env->net_open || !needs_network(w, plan))
         return MRMA_SUCCESS;
     const bool complete = !w->records.table || !w->records.table->addressed;
@@ -349,13 +281,13 @@ static int open_network(struct win *w, struct win_plan *plan)
         w->created.net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
     if (complete)
         win_copy_table(w, plan);
-    const int err = env->net_open(env->ctx, plan->boot, &plan->procs, complete, plan->keys, &keyed,
-                                  &w->created.net_mem, plan->net_room);
+    const int err =
+        env->net_open(env->ctx, plan->boot, &plan->procs, complete, &w->created.net_mem, &keys);
     if (err)
         return err;
     if (complete)
         w->records.table->addressed = env->record_addressed != NULL;
-    if (keyed) {
+    if (keys.set) {
         rma_enter(w->rma);
         w->records.keys = w->records.own_keys = plan->keys;
         rma_leave(w->rma);
@@ -520,7 +452,7 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         w->number = number_of(w);
         records_keep(w, plan->new_table, spec->boot->communicator);
     }
-    end_plan(r, plan);
+    win_plan_end(r, plan);
     if (err) {
         rma_enter(r);
         win_delete(w);

@@ -54,6 +54,20 @@ struct win_plan {
     int slots;                    /* out: slots that the control block needs, if it has too few */
 };
 
+/* ---- win_plan.c ---- */
+
+/* win_plan_room gets the memory that exchanges after the first may need. MRMA_ERR_NO_MEM;
+ * win_plan_end frees it in any case. */
+int win_plan_room(struct win *w, struct win_plan *plan);
+
+/* win_plan_notice takes a place for the notice of a window that is made: plan->notice and
+ * plan->slot. MRMA_ERR_NO_MEM, with a message, if there is none. Takes the engine's lock. */
+int win_plan_notice(struct rma *r, struct win_plan *plan);
+
+/* win_plan_end frees plan and what it has, but for what the window has taken over. Takes the
+ * engine's lock. */
+void win_plan_end(struct rma *r, struct win_plan *plan);
+
 /* ---- win_life.c ---- */
 
 /* win_new makes the structure of a window as spec says, without memory, targets or a number; the
