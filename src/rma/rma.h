@@ -278,12 +278,16 @@ void rma_progress_requests(struct rma *rma);
 /* rma_uses_packets returns whether any window of this process sends or receives packets, or has. */
 bool rma_uses_packets(const struct rma *rma);
 
-/* rma_host_poll is called by the host's own progress, maybe millions of times a second, in whatever
- * call of the host a thread waits. It serves what lies in the rings of this process, and lets
- * senders know that they need not wake the agent; it costs a few loads if there is nothing. At the
- * network it looks after pauses of 1 to 50 us, the longer nothing has come the longer; it costs a
- * look at the clock where there is a network. Returns whether anything moved. Any thread; never
- * waits. */
+/* rma_look is for calls in a loop that do not wait. It serves what lies in the rings of this
+ * process, and pushes packets that wait for room to leave, for a few loads if there is nothing. At
+ * the network it looks after pauses of 1 to 50 us, the longer nothing has come the longer; where
+ * there is a network it costs now and then a look at the clock. Returns whether anything moved. Any
+ * thread; never waits. */
+bool rma_look(struct rma *rma);
+
+/* rma_host_poll is called by the host's own progress, in whatever call of the host a thread waits,
+ * maybe millions of times a second. It does as rma_look, but pushes nothing, since that is the
+ * agent's, and lets senders know that they need not wake the agent. */
 bool rma_host_poll(struct rma *rma);
 
 /* rma_backoff is what a loop of src/mpi that waits does between rounds of its own (host) polling:

@@ -71,15 +71,18 @@ uint32_t event_enter_polled(struct event *ev)
     return event_enter(ev);
 }
 
-void event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_t timeout_ns)
+bool event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_t timeout_ns)
 {
     enum { MOST = 8 };
     struct timespec ts = {(time_t)(timeout_ns / 1000000000u), (long)(timeout_ns % 1000000000u)};
     struct pollfd set[1 + MOST] = {{.fd = bell->fd, .events = POLLIN}};
     for (unsigned i = 0; i < n && i < MOST; i++)
         set[1 + i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-    if (ppoll(set, 1 + (n < MOST ? n : MOST), timeout_ns ? &ts : NULL, NULL) > 0 && set[0].revents)
+    const int ready = ppoll(set, 1 + (n < MOST ? n : MOST), timeout_ns ? &ts : NULL, NULL);
+    const bool rung = ready > 0 && set[0].revents;
+    if (rung)
         doorbell_empty(bell);
+    return ready > rung;
 }
 
 void event_leave_polled(struct event *ev)

@@ -110,8 +110,8 @@ uint32_t event_enter_polled(struct event *ev);
 
 /* event_poll blocks until the event's doorbell bell is rung, one of the n descriptors fds is
  * readable, or timeout_ns nanoseconds have passed (0: no limit). It looks at no more than 8
- * descriptors. Rings that have come are taken. */
-void event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_t timeout_ns);
+ * descriptors. Rings that have come are taken. Returns whether one of fds is readable. */
+bool event_poll(const struct doorbell *bell, const int *fds, unsigned n, uint64_t timeout_ns);
 
 /* event_leave_polled ends what event_enter_polled began; the caller then looks at its condition
  * (H). */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_host_poll.c - how often calls of the host look at the network (rma_host_poll), over a
- * channel that counts the looks and a clock that the test moves.
+ * test_host_poll.c - how often calls of the host (rma_host_poll), and MPI_Win_sync, look at the
+ * network, over a channel that counts the looks and a clock that the test moves.
  */
 #include "base_helper.h"
 
 #include "base/err.h"
 #include "engine_pair.h"
 #include "rma/progress/progress.h"
+#include "rma/sync/sync.h"
 #include "rma/win/win.h"
 
 enum { SECOND = 1000000000 };
@@ -95,6 +96,30 @@ static void what_comes_is_served_and_more_is_expected(void **state)
     }
 }
 
+/* Rounds of the host are skipped only as far as none of them is the one in which a look is due,
+ * however long they are: what comes is found an eighth of the time later in which nothing came. */
+static void a_look_is_not_skipped_when_it_is_due(void **state)
+{
+    (void)state;
+    static const uint64_t steps[] = {100, 400, 900, 1300};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        const uint64_t step = steps[i];
+        struct engine *e = engine_with_channel(CH3_CAP_WAIT);
+        arrives = 1;
+        (void)host_polls(e, 1, step);
+        for (unsigned idle = 0; idle < 20; idle++) {
+            const int before = (int)((10000 + 700 * idle) / step); /* rounds of silence, 10 us on */
+            (void)host_polls(e, before, step);
+            const uint64_t came = now;
+            arrives = 1;
+            while (arrives)
+                (void)host_polls(e, 1, step);
+            assert_true(now - came <= (10000 + 700 * idle) / 8 + 2 * step);
+        }
+        engine_destroy(e);
+    }
+}
+
 /* The agent keeps away from the descriptor while others serve, not while they look in vain. */
 static void only_what_serves_is_noted(void **state)
 {
@@ -109,13 +134,29 @@ static void only_what_serves_is_noted(void **state)
     engine_destroy(e);
 }
 
+/* A program may call MPI_Win_sync in a loop. */
+static void win_sync_looks_as_often(void **state)
+{
+    (void)state;
+    struct engine *e = engine_with_channel(CH3_CAP_WAIT);
+    struct win w = {.rma = &e->rma, .unlooked = INT32_MAX}; /* a look at peers is not due */
+    list_init(&w.remote);
+    rma_use_packets(&e->rma, true);
+    for (int i = 0; i < 100000; i++, now += 100) /* ten milliseconds */
+        assert_int_equal(rma_sync(&w), MRMA_SUCCESS);
+    assert_uint_in_range(looks, 150, 200);
+    engine_destroy(e);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
         cmocka_unit_test(rings_alone_need_no_look),
         cmocka_unit_test(looks_are_far_apart_while_nothing_comes),
         cmocka_unit_test(what_comes_is_served_and_more_is_expected),
+        cmocka_unit_test(a_look_is_not_skipped_when_it_is_due),
         cmocka_unit_test(only_what_serves_is_noted),
+        cmocka_unit_test(win_sync_looks_as_often),
     };
     return cmocka_run_group_tests_name("host_poll", list, NULL, NULL);
 }

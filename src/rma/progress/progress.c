@@ -14,7 +14,7 @@
 #include "rma/win/win.h"
 
 enum { PAUSE_PART = 8, PAUSE_MIN_NS = 20000, PAUSE_MAX_NS = 1000000 };
-enum { HOST_PAUSE_MIN_NS = 1000, HOST_PAUSE_MAX_NS = 50000, HOST_SKIPS = 7 };
+enum { LOOK_PAUSE_MIN_NS = 1000, LOOK_PAUSE_MAX_NS = 50000, LOOK_SKIPS = 7 };
 
 void progress_init(struct rma *r, const struct progress_hooks *hooks)
 {
@@ -97,16 +97,32 @@ bool rma_uses_packets(const struct rma *r)
     return r->progress.packets;
 }
 
-/* The host's calls are not to be slowed down, and even a look at the clock costs more than many of
- * their rounds: where these come faster than looks are due, most of them pass without one. False:
- * this one does not, for none was left to skip. */
+/* Calls in a loop, of the host or of the program, are not to be slowed down, and even a look at the
+ * clock costs more than many of their rounds: where these come faster than looks are due, most of
+ * them pass without one. False: this one does not, for none was left to skip. */
 static bool skip_one(struct rma *r)
 {
-    const uint32_t skips = atomic_load_explicit(&r->progress.host_skips, memory_order_relaxed);
+    const uint32_t skips = atomic_load_explicit(&r->progress.look_skips, memory_order_relaxed);
     if (!skips)
         return false;
-    atomic_store_explicit(&r->progress.host_skips, skips - 1, memory_order_relaxed);
+    atomic_store_explicit(&r->progress.look_skips, skips - 1, memory_order_relaxed);
     return true;
+}
+
+/* Sets how many rounds need no look at the clock: those that pass before the look at looks_at is
+ * due, if each lasts as long as those since the last look at the clock have lasted. Some hosts
+ * make a system call in each round, and none may be left out there. */
+static void choose_skips(struct rma *r, uint64_t now, uint64_t looks_at)
+{
+    const uint64_t clocked_at =
+        atomic_load_explicit(&r->progress.look_clocked_at, memory_order_relaxed);
+    const uint32_t skipped = atomic_load_explicit(&r->progress.look_skipped, memory_order_relaxed);
+    const uint64_t round = (now - clocked_at) / (skipped + 1) + 1;
+    const uint64_t rounds = now < looks_at ? (looks_at - now) / round : 0;
+    const uint32_t skips = rounds < LOOK_SKIPS ? (uint32_t)rounds : LOOK_SKIPS;
+    atomic_store_explicit(&r->progress.look_clocked_at, now, memory_order_relaxed);
+    atomic_store_explicit(&r->progress.look_skipped, skips, memory_order_relaxed);
+    atomic_store_explicit(&r->progress.look_skips, skips, memory_order_relaxed);
 }
 
 /* A look at the network is a system call with some providers: the next one comes an eighth of the
@@ -114,16 +130,16 @@ static bool skip_one(struct rma *r)
  * is; false: none is due. Threads may both take it, or both put it off. */
 static bool take_due_look(struct rma *r, uint64_t now)
 {
-    if (now < atomic_load_explicit(&r->progress.host_looks_at, memory_order_relaxed)) {
-        atomic_store_explicit(&r->progress.host_skips, HOST_SKIPS, memory_order_relaxed);
+    const uint64_t looks_at = atomic_load_explicit(&r->progress.look_due_at, memory_order_relaxed);
+    choose_skips(r, now, looks_at);
+    if (now < looks_at)
         return false;
-    }
     const uint64_t idle =
-        now - atomic_load_explicit(&r->progress.host_served_at, memory_order_relaxed);
+        now - atomic_load_explicit(&r->progress.look_served_at, memory_order_relaxed);
     const uint64_t pause = idle / PAUSE_PART;
-    atomic_store_explicit(&r->progress.host_looks_at,
-                          now + (pause < HOST_PAUSE_MIN_NS   ? HOST_PAUSE_MIN_NS
-                                 : pause > HOST_PAUSE_MAX_NS ? HOST_PAUSE_MAX_NS
+    atomic_store_explicit(&r->progress.look_due_at,
+                          now + (pause < LOOK_PAUSE_MIN_NS   ? LOOK_PAUSE_MIN_NS
+                                 : pause > LOOK_PAUSE_MAX_NS ? LOOK_PAUSE_MAX_NS
                                                              : pause),
                           memory_order_relaxed);
     return true;
@@ -142,18 +158,28 @@ static bool look_at_network(struct rma *r)
     leave(r, moved);
     if (moved) {
         note_poll(r);
-        atomic_store_explicit(&r->progress.host_served_at, now, memory_order_relaxed);
-        atomic_store_explicit(&r->progress.host_looks_at, now, memory_order_relaxed);
+        atomic_store_explicit(&r->progress.look_served_at, now, memory_order_relaxed);
+        atomic_store_explicit(&r->progress.look_due_at, now, memory_order_relaxed);
     }
     return moved;
+}
+
+static bool look(struct rma *r)
+{
+    if (ch3_pending_silent(r->ch3))
+        return rma_poll(r);
+    return ch3_looks_by_calls(r->ch3) && look_at_network(r);
+}
+
+bool rma_look(struct rma *r)
+{
+    return ch3_unsent(r->ch3) ? rma_poll(r) : look(r);
 }
 
 bool rma_host_poll(struct rma *r)
 {
     attention_note_host_poll(r->env->attention);
-    if (ch3_pending_silent(r->ch3))
-        return rma_poll(r);
-    return ch3_looks_by_calls(r->ch3) && look_at_network(r);
+    return look(r);
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)

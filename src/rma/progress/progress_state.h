@@ -28,10 +28,12 @@ struct progress_rma {
     _Atomic uint32_t polls;          /* changes whenever an application thread polls */
     _Atomic uint32_t tests;          /* calls of rma_between_tests */
     _Atomic uint64_t served_at;      /* when a poll has last moved something, where one must poll */
-    _Atomic uint64_t host_served_at; /* when a call of the host has last moved something... */
-    _Atomic uint64_t host_looks_at;  /* ...and when one looks at the network again */
-    _Atomic uint32_t host_skips;     /* so many of its polls pass without a look at the clock */
-    _Atomic uint64_t next_check;     /* when one of these looks whether a peer has died */
+    _Atomic uint64_t look_served_at; /* when rma_look has last moved something... */
+    _Atomic uint64_t look_due_at;    /* ...and when it looks at the network again */
+    _Atomic uint64_t look_clocked_at; /* when it has last looked at the clock */
+    _Atomic uint32_t look_skipped;    /* so many calls were to follow without doing so... */
+    _Atomic uint32_t look_skips;      /* ...and so many of these are left */
+    _Atomic uint64_t next_check;      /* when one of these looks whether a peer has died */
 };
 
 #endif

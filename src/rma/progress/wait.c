@@ -182,19 +182,22 @@ void rma_progress_requests(struct rma *r)
     (void)rma_between_tests(r, NULL); /* the requests say it themselves */
 }
 
-/* Sleep on ev; or, with n descriptors, on these and the own event, as the watcher. */
-static void sleep_on(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
+/* Sleep on ev; or, with n descriptors, on these and the own event, as the watcher. Returns whether
+ * a descriptor was readable then. */
+static bool sleep_on(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
                      uint64_t ns)
 {
+    bool readable = false;
     atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
     rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
     if (n)
-        event_poll(r->env->bell, fds, n, ns);
+        readable = event_poll(r->env->bell, fds, n, ns);
     else if (unlikely(r->env->idle != NULL))
         r->env->idle(r->env->ctx, ev, ticket, ns);
     else
         event_sleep(ev, ticket, ns);
     rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
+    return readable;
 }
 
 /* Become the one thread that blocks on the channels' descriptors. */
@@ -222,23 +225,25 @@ static uint64_t sleep_limit(const struct rma *r, bool poll)
     return pause && pause < limit ? pause : limit;
 }
 
-/* Sleep once on the own event and n descriptors, as the watcher. */
-static void sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
+/* Sleep once on the own event and n descriptors, as the watcher. Returns whether a descriptor has
+ * woken it. */
+static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
 {
     struct rma *r = w->rma;
     struct event *own = &r->env->attention->threads;
-    bool block;
+    bool block, woken = false;
     (void)event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
         const bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3);
-        sleep_on(r, own, 0, fds, n, sleep_limit(r, poll));
+        woken = sleep_on(r, own, 0, fds, n, sleep_limit(r, poll));
     }
     event_leave_polled(own);
+    return woken;
 }
 
 /* Sleep once. polled: this thread has announced that it polls packets. *watching: it
- * is the watcher, from here on. */
-static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
+ * is the watcher, from here on. Returns whether a descriptor has woken it. */
+static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
     struct event *own = &r->env->attention->threads, *ev = wait->event ? wait->event : own;
@@ -246,8 +251,7 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     const unsigned n = ev == own && polled ? ch3_wait_fds(r->ch3, fds) : 0;
     const bool blocks = n > 0;
     if (blocks && (*watching || (*watching = watch_begin(r)))) {
-        sleep_watching(w, wait, fds, n);
-        return;
+        return sleep_watching(w, wait, fds, n);
     }
     if (ev != own && polled)
         rma_polling_end(r);
@@ -258,11 +262,12 @@ static void sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     if (!moved && !unwatched && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
                     (r->progress.packets && ev != own && !r->progress.agent);
-        sleep_on(r, ev, ticket, NULL, 0, sleep_limit(r, poll));
+        (void)sleep_on(r, ev, ticket, NULL, 0, sleep_limit(r, poll));
     }
     event_leave(ev);
     if (ev != own && polled)
         rma_polling_begin(r);
+    return false;
 }
 
 /* What is looked at from time to time: has a peer died, is a report due? */
@@ -324,7 +329,9 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             return err;
         if (now - p.awake < yield_ns)
             continue;
-        sleep_once(w, wait, polled, watching);
+        /* Of a put that the provider receives by itself nobody is told here but by the descriptor,
+         * which is readable for each piece of it. */
+        served = sleep_once(w, wait, polled, watching);
         yields = YIELDS_PER_CLOCK - 1;
     }
     return MRMA_SUCCESS;

@@ -64,16 +64,18 @@ int rma_flush_all(struct win *w, bool local)
  * processes that each store, synchronize and load (Dekker's pattern) rely on the order of the
  * earlier store and the later load, the one order that x86 does not keep by itself. It is not left
  * out where no store is known, since stores by the application are not seen. Who waits for a word
- * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does; and what
- * it has issued and not flushed leaves, since another process may wait for that: an operation is
- * enabled at its origin with the ensuing synchronization call at the latest, and must then complete
- * (12.7.3). After this call it does so without this process, so what is kept until its target has
- * granted the lock (path/deferred.h) is waited for here, as MPI_Win_lock may wait. */
+ * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does, at the
+ * network not in every call (rma_look). And what it has issued and not flushed leaves, since
+ * another process may wait for that: an operation is enabled at its origin with the ensuing
+ * synchronization call at the latest, and must then complete (12.7.3). After this call it does so
+ * without this process, so what is kept until its target has granted the lock (path/deferred.h) is
+ * waited for here, as MPI_Win_lock may wait. */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;
     atomic_thread_fence(memory_order_seq_cst);
-    (void)rma_progress(r);
+    if (rma_uses_packets(r))
+        (void)rma_look(r);
     if (win_count_call(w))
         rma_look_around(w);
     if (likely((!w->npackets && !w->nsent) || !epoch_is_passive(&w->epoch)))
