@@ -371,7 +371,7 @@ char *conflict_access_text(const struct trace *trace, const struct conflict_side
     char *all = side->kind == TOUCH_LOAD    ? text("the buffer that %s reads", call)
                 : side->kind == TOUCH_STORE ? text("the buffer that %s writes", call)
                 : side->kind == TOUCH_ATOMIC && side->acc_op
-                    ? text("%s with %s", call, acc_op_name[side->acc_op])
+                    ? text("%s with %s", call, mpi_op_name[side->acc_op])
                     : text("%s", call);
 
     free(call);

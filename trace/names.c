@@ -87,7 +87,7 @@ const char *const op_name[TRACE_COMPARE_AND_SWAP + 1] = {
     [TRACE_COMPARE_AND_SWAP] = "MPI_Compare_and_swap",
 };
 
-const char *const acc_op_name[TRACE_ACC_LAST] = {"",
+const char *const mpi_op_name[TRACE_ACC_LAST] = {"",
 #define OP_NAME(name) "MPI_" #name,
                                                  TRACE_ACC_OPS(OP_NAME)
 #undef OP_NAME

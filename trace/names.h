@@ -75,6 +75,6 @@ extern const char *const call_name[TRACE_CALL_LAST]; /* MPI_Win_create, ...; 0 i
 enum { PATHS = TRACE_NETWORK + 1 };
 extern const char *const path_name[PATHS];                    /* by enum trace_path; 0: unknown */
 extern const char *const op_name[TRACE_COMPARE_AND_SWAP + 1]; /* MPI_Put, ... */
-extern const char *const acc_op_name[TRACE_ACC_LAST];         /* MPI_SUM, ...; 0 is empty */
+extern const char *const mpi_op_name[TRACE_ACC_LAST];         /* MPI_SUM, ...; 0 is empty */
 
 #endif

@@ -102,7 +102,7 @@ static void json_side(const struct trace *trace, const struct conflict_side *sid
     const struct operation *op = &trace->op[side->op];
 
     fprintf(out, "{\"rank\": %u, \"access\": \"%s\", \"operation\": ", op->rank, kind[side->kind]);
-    json_text(out, side->kind == TOUCH_ATOMIC ? acc_op_name[side->acc_op] : "");
+    json_text(out, side->kind == TOUCH_ATOMIC ? mpi_op_name[side->acc_op] : "");
     fputs(", \"window\": ", out);
     json_text(out, report_window(trace, op->win));
     fprintf(out, ", \"time\": %" PRIu64, op->issue);
