@@ -57,7 +57,18 @@ struct rma_net_key {
 
 /* What a process tells the others of its node about a window that is being made, in memory that
  * they can read. It is written before the exchange that names its place, and may be read until the
- * last agreement of the creation. */
+ * last agreement of the creation.
+ *
+ *   process that tells                    process of its node that reads
+ *   A: notice is written                  C: first exchange returns
+ *   B: first exchange begins              D: notice is read
+ *   F: last agreement returns             E: last agreement begins
+ *   G: the place is given to another window
+ *
+ * Exchange and agreement are collective operations of the host, which end at no process before all
+ * have begun, and what a process has stored before it sends a message is seen by who has received
+ * it. So D sees A, and G comes behind D. Where a notice is changed in between (the window goes by
+ * packets, or without XPMEM), an agreement stands before the change and one behind it. */
 struct rma_notice {
     struct rma_mem_loc ctl; /* control block */
     struct rma_mem_loc mem; /* window memory, all zero: not shareable */
