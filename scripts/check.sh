@@ -68,7 +68,7 @@ count() {
 }
 
 # Unit tests and scripts several at a time: they wait, or one process computes. What runs under mpiexec by the lists keeps every
-# processor busy by itself. Scripts that look at the source alone say the same in each build, so they run in the first.
+# processor busy by itself.
 run_tests() {
     if test "$CHECK" = short; then
         # Without check_PROGRAMS and check_DATA, all of which would be built.
@@ -82,13 +82,35 @@ run_tests() {
         return
     fi
     code=0
-    make -k -j "$jobs" check-unit || code=1
-    test "$CHECK" != unit || return "$code"
-    case "$built " in " $host "*) once= ;; *) once=source_tests= ;; esac
-    # shellcheck disable=SC2086 # nothing, or a word
-    make -k -j "$jobs" check-scripts $once || code=1
-    make -k check-lists || code=1
+    if is_later; then
+        make -k -j "$jobs" check-unit check_PROGRAMS= unit_tests="$(units_of_host)" || code=1
+        test "$CHECK" != unit || return "$code"
+        make -k -j "$jobs" check-scripts check_PROGRAMS="$list_programs" source_tests= || code=1
+        MTEST_LATER=yes make -k check-lists check_PROGRAMS="$list_programs" || code=1
+    else
+        make -k -j "$jobs" check-unit || code=1
+        test "$CHECK" != unit || return "$code"
+        make -k -j "$jobs" check-scripts || code=1
+        make -k check-lists || code=1
+    fi
     return "$code"
+}
+
+# What says the same with every host runs with the first: scripts that look at the source alone, unit tests without mpi.h, and of the
+# lists what test/mpi/testlist calls so. With MTEST_FULL=yes all runs with each.
+is_later() {
+    test -z "$MTEST_FULL" || return 1
+    case "$built " in " $host "*) return 1 ;; esac
+}
+# What is made for the lists, by make's own variables.
+# shellcheck disable=SC2016
+list_programs='$(mpi_tests) test/cma-probe test/refuse-calls test/fuzz/make_corpus'
+
+# The unit tests that were compiled with mpi.h in the first build.
+units_of_host() {
+    set -- $built
+    find "$(build_dir "$1")/test/unit/.deps" -name 'test_*.Po' -exec grep -l '/mpi\.h' {} + |
+        sed 's|.*/|test/unit/|; s|\.Po$||' | sort | tr '\n' ' '
 }
 
 # The runs under mpiexec that took longest, from the comments of test/run-list.sh.

@@ -9,7 +9,9 @@
 # more, skipped, point for each reason, so that nothing is left out silently.
 # MTEST_VERBOSE=1 shows the output of passing programs too; MTEST_LIMIT=SECONDS is
 # the time limit of lines that name none; MTEST_MAX_NPROCS=N leaves out runs with more
-# processes; MTEST_FULL=yes runs the lines with the word "full", too. A comment after each point says what it took.
+# processes; MTEST_FULL=yes runs the lines with the word "full", too. MTEST_LATER=yes says that another host's build of the same
+# source has run the list: of the paths within a node only what depends on the host is run, which leaves out the programs that
+# the line "same:" names. A comment after each point says what it took.
 #
 # test/limit.sh ends a run that takes too long, with all its processes.
 
@@ -228,6 +230,15 @@ any_profile() {
     return 1
 }
 
+# Has the run of the host before said all of this line? The paths below have no code that depends on the host; auto and those of
+# the network, where the host is asked for progress, are run with each.
+said_before() {
+    test -n "$MTEST_LATER" || return 1
+    case $path in mapped | xpmem | cma | packets) ;; *) return 1 ;; esac
+    case " $same " in *" $prog "*) return 0 ;; esac
+    return 1
+}
+
 bad_line() {
     not_ok "testlist line $lineno" "$1"
 }
@@ -245,6 +256,11 @@ run_counts() {
 # One line of the list: program, process counts, paths, then the rest.
 do_line() {
     prog=$1
+    if test "$prog" = same:; then
+        shift
+        same="$same $*"
+        return
+    fi
     counts=$2
     paths=$3
     if test $# -lt 3; then
@@ -286,6 +302,7 @@ do_line() {
         shift
     done
     progargs=$*
+    said_before && full=yes
     if test "$full" = yes && test -z "$MTEST_FULL" && test "$only" = "  "; then
         left_out=$((left_out + 1))
         return
@@ -302,6 +319,7 @@ do_line() {
     done
 }
 
+same=
 lineno=0
 while read -r line <&3 || test -n "$line"; do
     lineno=$((lineno + 1))
@@ -311,7 +329,7 @@ while read -r line <&3 || test -n "$line"; do
     test $# = 0 || do_line "$@"
 done 3<"$testlist"
 
-test "$left_out" = 0 || echo "# $left_out lines of the full list are left out; MTEST_FULL=yes runs them"
+test "$left_out" = 0 || echo "# $left_out lines are left out${MTEST_LATER:+, some of which another host's build has run}; MTEST_FULL=yes runs them"
 if test "$points" = 0; then
     echo "1..0 # SKIP no line of testlist has the path $path"
 else
