@@ -4,7 +4,7 @@
 # of doc/report/what-if.md, of small programs that are there as they are slow and as they are changed
 # (test/mpi/trace_whatif.c).
 #
-#   sh scripts/whatif.sh             print it; about two minutes
+#   sh scripts/whatif.sh             print it; about three minutes
 #   sh scripts/whatif.sh --update    write it into doc/report/what-if.md
 # With HOSTS="mpich" only one host. In turns the slow program runs with a trace, and both without one, RUNS times each (5).
 
@@ -19,12 +19,13 @@ test -n "$NO_BUILD" || install_missing
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-whatif.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-# took NP PATH ARGUMENTS...: microseconds that the program says it has taken
+# took NP PATH ARGUMENTS...: microseconds that the program says it has taken, with "$run" in front of it
+run=
 took() {
     np=$1
     path=$2
     shift 2
-    MPIRMA_PATH=$path sh "$top_srcdir/test/mpiexec.sh" "$np" test/mpi/trace_whatif "$@" | sed -n 's/^took //p'
+    MPIRMA_PATH=$path sh "$top_srcdir/test/mpiexec.sh" "$np" $run test/mpi/trace_whatif "$@" | sed -n 's/^took //p'
 }
 
 median() {
@@ -36,7 +37,7 @@ in_ms() {
     awk "BEGIN { printf \"%.1f ms\", $1 / 1000 }"
 }
 
-# compare HOST NP PATH CASE KIND WHAT: a row of the table
+# compare HOST NP PATH CASE KIND WHAT [all]: a row of the table; all: messages are recorded, too
 compare() {
     : >"$tmp/said"
     : >"$tmp/slow"
@@ -44,7 +45,9 @@ compare() {
     i=0
     while test "$i" -lt "$runs"; do
         rm -rf "$tmp/trace"
-        MPIRMA_TRACE=$tmp/trace took "$2" "$3" "$4" slow >/dev/null
+        run="tools/mpi-rma-run --trace${7:+-all} $tmp/trace"
+        took "$2" "$3" "$4" slow >/dev/null
+        run=
         trace/mpi-rma-trace --json "$tmp/trace" >"$tmp/json" 2>/dev/null || die "mpi-rma-trace fails on $4"
         sed -n "s/.*{\"kind\": \"$5\", \"saves\": \([0-9]*\),.*/\1/p" "$tmp/json" | sed q | grep . >>"$tmp/said" ||
             echo 0 >>"$tmp/said"
@@ -71,12 +74,14 @@ table() {
         compare "$host" 4 auto readers locks_shared "exclusive locks of readers: shared"
         compare "$host" 2 net-packets puts flush_once "a flush behind each small put: one behind the last"
         compare "$host" 2 cma columns small_gathered "small puts: one put with a datatype"
+        compare "$host" 4 auto messages not_late "one late rank, and a message from it: as the others" all
+        compare "$host" 4 auto broadcasts not_late "one late rank, and a broadcast from it: as the others" all
     done
 }
 
 if test -z "$NO_BUILD"; then
     bootstrap
-    make_target="libmpi-rma.la trace/mpi-rma-trace test/mpi/trace_whatif"
+    make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run trace/mpi-rma-trace test/mpi/trace_whatif"
     for host in ${HOSTS:-$hosts}; do
         build "$host" || die "the build for $host failed"
     done

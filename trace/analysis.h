@@ -151,4 +151,9 @@ void find_together(struct analysis *analysis);
  * WAIT_AT_NXN, LATE_BROADCAST, EARLY_REDUCE; PATTERNS: none. */
 unsigned pattern_of_together(unsigned op);
 
+/* together_each calls each for every collective operation of a trace, with the n parts that
+ * processes have in it, by rank. */
+typedef void together_parts(void *data, const struct together *part, size_t n);
+void together_each(const struct trace *trace, together_parts *each, void *data);
+
 #endif

@@ -4,8 +4,11 @@
  * between the ranks that have operations from one fence to the next.
  *
  * An operation between two fences is closed by the second, where its target waits for the complete
- * of its origin, and opened by the first, where its origin waits for the post of its target. Fences
- * that open and close the same operations are changed together, whatever their places.
+ * of its origin, and opened by the first, where its target posts. MPI_Win_start need not wait for
+ * that (MPI 4.1, 12.5.2), and the library's does not: who waits, and where, plan_waits_for_post
+ * says. Of another library's archive that is not known; there MPI_Win_start waits, in the first
+ * fence. Fences that open and close the same operations are changed together, whatever their
+ * places.
  */
 #include "changes.h"
 
@@ -156,8 +159,10 @@ static bool make_change(struct fences *fences, size_t set, struct change *change
         if (!around(fences, &trace->op[i], &between) || !change->pairwise[between.closes])
             continue;
         links_add(&change->completes, between.closes_at, between.closes);
-        if (between.opens != NONE && between.opens_at != NONE)
-            links_add(&change->posts, between.opens, between.opens_at);
+        const uint32_t call =
+            trace->ours ? plan_waits_for_post(&trace->op[i], between.closes) : between.opens;
+        if (call != NONE && between.opens_at != NONE)
+            links_add(&change->posts, call, between.opens_at);
     }
     links_sort(&change->completes);
     links_sort(&change->posts);

@@ -4,8 +4,8 @@
  */
 #include "groups.h"
 
-enum { CALL_BITS = 8, PART_BITS = 28, PART_MAX = (1 << PART_BITS) - 1 };
-_Static_assert(TRACE_CALL_LAST <= 1 << CALL_BITS, "functions fit into their part of a key");
+enum { CALL_BITS = 12, PART_BITS = 26, PART_MAX = (1 << PART_BITS) - 1 };
+_Static_assert(CALL_NAMES <= 1 << CALL_BITS, "functions fit into their part of a key");
 
 size_t groups_of(struct groups *groups, const struct trace *trace, uint32_t win, uint32_t call)
 {

@@ -68,9 +68,9 @@ static void wait_for(struct analysis *analysis, unsigned pattern, const struct t
                                       .cause_call = late->call});
 }
 
-/* The n parts of one operation. */
-static void one_operation(struct analysis *analysis, const struct together *part, size_t n)
+static void one_operation(void *data, const struct together *part, size_t n)
 {
+    struct analysis *analysis = data;
     const struct call *calls = analysis->trace->call;
     const unsigned pattern = pattern_of_together(part->op);
     const struct together *last = part, *root = NULL;
@@ -78,8 +78,6 @@ static void one_operation(struct analysis *analysis, const struct together *part
     if (pattern == PATTERNS)
         return;
     for (size_t i = 0; i < n; i++) {
-        if (part[i].op != part->op)
-            return; /* the recording was stopped in between */
         if (calls[part[i].call].enter > calls[last->call].enter)
             last = &part[i];
         if (part[i].rank == part[i].root)
@@ -94,19 +92,27 @@ static void one_operation(struct analysis *analysis, const struct together *part
     }
 }
 
-void find_together(struct analysis *analysis)
+void together_each(const struct trace *trace, together_parts *each, void *data)
 {
-    const struct trace *trace = analysis->trace;
     struct together *part = zalloc(trace->ntogethers, sizeof *part);
 
     for (size_t i = 0; i < trace->ntogethers; i++)
         part[i] = trace->together[i];
     sort(part, trace->ntogethers, sizeof *part, by_operation);
     for (size_t i = 0, end; i < trace->ntogethers; i = end) {
+        bool is_one = true; /* else the recording was stopped in between */
+
         for (end = i + 1; end < trace->ntogethers && part[end].comm == part[i].comm &&
-                          part[end].sequence == part[i].sequence;)
-            end++;
-        one_operation(analysis, &part[i], end - i);
+                          part[end].sequence == part[i].sequence;
+             end++)
+            is_one = is_one && part[end].op == part[i].op;
+        if (is_one)
+            each(data, &part[i], end - i);
     }
     free(part);
+}
+
+void find_together(struct analysis *analysis)
+{
+    together_each(analysis->trace, one_operation, analysis);
 }

@@ -114,11 +114,11 @@ static void add_call(struct making *making, const struct activity *activity, uin
     const bool pairwise = change->pairwise && change->pairwise[call];
     uint64_t now = activity->begin;
 
+    await_each(making, &change->posts, call, true);
     add(making, STEP_REACH, call, 0);
     if (pairwise) {
         await_each(making, &change->completes, call, false);
         add(making, STEP_REACH, posted(plan, call), 0);
-        await_each(making, &change->posts, call, true);
     }
     for (size_t i = plan->first_happening[call]; i < plan->first_happening[call + 1]; i++) {
         const struct happening *happening = &plan->happening[i];

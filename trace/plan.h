@@ -7,10 +7,14 @@
  * for by the standard and by what the library does:
  *
  *     creation, free, fence    until all ranks of the window are in theirs
- *     a call that accesses     until the target is in MPI_Win_post, where the path needs it
+ *     MPI_Win_complete         until the targets are in MPI_Win_post whose memory it accesses for
+ *                              operations that had to be put off
  *     MPI_Win_wait             until all its origins are in MPI_Win_complete
  *     taking notifications     until the last of them is issued
  *     a lock                   until those are given back that exclude it, in order of requests
+ *     a receive                until its message's send has begun
+ *     a send                   until its receive has begun, where it waits for that
+ *     a collective operation   until those have come whose data it needs: all, or its root
  *
  * A call that has waited in the recorded run, and in a changed one need not, takes no longer than
  * those of its place that have not waited. All other waiting, as for the progress of a target,
@@ -70,8 +74,8 @@ struct change {
     uint64_t *work; /* of each activity, how long it is itself; UINT64_MAX: as long as it was */
     size_t *order;  /* the activities in another order, each within its rank */
     bool *shared;   /* of each lock_use: it is a shared one */
-    /* Fences that are MPI_Win_complete, wait, post and start: whose completes each waits for, and
-     * then for whose posts. */
+    /* Fences that are MPI_Win_complete, wait, post and start: whose completes each waits for.
+     * Which calls wait for posts, each with the fence in which the post is. */
     bool *pairwise; /* of each call */
     struct links completes, posts;
 };
@@ -87,5 +91,9 @@ uint64_t plan_replay(const struct plan *plan, const struct change *change);
 
 /* How long an activity was itself, without what the plan takes for waiting. */
 uint64_t plan_work(const struct plan *plan, size_t activity);
+
+/* plan_waits_for_post returns the call in which an operation waits for the post of its target, if
+ * the call that completes it is this one; NONE: in none. */
+uint32_t plan_waits_for_post(const struct operation *op, uint32_t complete);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include "groups.h"
 #include "notified.h"
-#include "plan.h"
+#include "plan_make.h"
 
 enum { LOOK_BACK = 10000 }; /* locks of a window before another one, at the most */
 
@@ -24,8 +24,8 @@ static void add(struct plan *plan, struct happening happening)
     plan->happening[plan->nhappenings++] = happening;
 }
 
-/* A wait of a call from a time on, until the event at another; not behind the end of the call. */
-static void await_in(struct plan *plan, uint32_t call, uint64_t from, uint32_t event, uint64_t time)
+void plan_await_event(struct plan *plan, uint32_t call, uint64_t from, uint32_t event,
+                      uint64_t time)
 {
     const struct call *at = &plan->trace->call[call];
     const uint64_t begin = u64_max(at->enter, from);
@@ -34,20 +34,23 @@ static void await_in(struct plan *plan, uint32_t call, uint64_t from, uint32_t e
         add(plan, (struct happening){begin, u64_max(begin, time), call, event, STEP_AWAIT});
 }
 
-/* A moment in a call. */
-static void happens(struct plan *plan, uint32_t call, enum step_kind kind, uint32_t ref,
-                    uint64_t time)
+void plan_happens(struct plan *plan, uint32_t call, enum step_kind kind, uint32_t ref,
+                  uint64_t time)
 {
     add(plan, (struct happening){time, time, call, ref, (uint8_t)kind});
 }
 
-/* Until another call is entered. */
-static void await_call(struct plan *plan, uint32_t call, uint64_t from, uint32_t other)
+void plan_await_call(struct plan *plan, uint32_t call, uint64_t from, uint32_t other)
 {
-    await_in(plan, call, from, other, plan->trace->call[other].enter);
+    plan_await_event(plan, call, from, other, plan->trace->call[other].enter);
 }
 
-/* ---- collective calls ---- */
+uint32_t plan_new_meeting(struct plan *plan)
+{
+    return (uint32_t)(2 * plan->trace->ncalls + plan->nmeetings++);
+}
+
+/* ---- collective calls on windows ---- */
 
 struct attendance {
     uint32_t win, sequence, call;
@@ -76,7 +79,7 @@ static bool is_same(const struct attendance *a, const struct attendance *b)
 static void one_meeting(struct plan *plan, const struct attendance *list, size_t n)
 {
     const struct call *calls = plan->trace->call;
-    const uint32_t event = (uint32_t)(2 * plan->trace->ncalls + plan->nmeetings++);
+    const uint32_t event = plan_new_meeting(plan);
     uint64_t last = 0;
 
     for (size_t i = 0; i < n; i++)
@@ -84,9 +87,9 @@ static void one_meeting(struct plan *plan, const struct attendance *list, size_t
     for (size_t i = 0; i < n; i++) {
         const struct call *call = &calls[list[i].call];
 
-        happens(plan, list[i].call, STEP_REACH, event, call->enter);
+        plan_happens(plan, list[i].call, STEP_REACH, event, call->enter);
         if (call->synchronizes)
-            await_in(plan, list[i].call, call->enter, event, last);
+            plan_await_event(plan, list[i].call, call->enter, event, last);
     }
 }
 
@@ -129,7 +132,7 @@ static void find_late_posts(struct plan *plan, const struct analysis *analysis, 
 
         if (instance->pattern != LATE_POST || instance->call == NONE)
             continue;
-        await_call(plan, instance->call, instance->begin, instance->cause_call);
+        plan_await_call(plan, instance->call, instance->begin, instance->cause_call);
         (void)table_put(known, rank_and_call(instance->rank, instance->cause_call), known);
     }
 }
@@ -139,8 +142,17 @@ static uint32_t post_of(const struct epochs *epochs, const struct pairing *pairi
     return pairing->exposure == NONE ? NONE : epochs->exposure[pairing->exposure].first;
 }
 
-/* Where accesses would wait for a post that came later: an origin that accesses the memory itself
- * in the operation, one that needs an answer in MPI_Win_complete. */
+/* Who accesses the target's memory itself, or needs an answer, puts the operation off until the
+ * post is there, to MPI_Win_complete at the latest. One with a request or a notification waits in
+ * its call, since the program may await these before. A put by packet goes ahead. */
+uint32_t plan_waits_for_post(const struct operation *op, uint32_t complete)
+{
+    if (op->path != TRACE_MAPPED && op->path != TRACE_ASSISTED && op->op == TRACE_PUT)
+        return NONE;
+    return op->request || op->notification != NONE ? op->call : complete;
+}
+
+/* Where accesses would wait for a post that came later. */
 static void find_posts(struct plan *plan, struct table *known)
 {
     const struct trace *trace = plan->trace;
@@ -152,16 +164,12 @@ static void find_posts(struct plan *plan, struct table *known)
         const struct pairing *pairing =
             access == NONE ? NULL : epochs_pairing(epochs, access, op->target);
         const uint32_t post = pairing ? post_of(epochs, pairing) : NONE;
-        const bool is_direct = op->path == TRACE_MAPPED || op->path == TRACE_ASSISTED;
-        const uint32_t call = is_direct        ? op->call
-                              : access == NONE ? NONE
-                                               : epochs->access[access].last;
+        const uint32_t call = pairing ? plan_waits_for_post(op, epochs->access[access].last) : NONE;
 
-        if (post == NONE || call == NONE || (!is_direct && op->op == TRACE_PUT) ||
-            trace->call[post].enter > trace->call[call].enter)
+        if (post == NONE || call == NONE || trace->call[post].enter > trace->call[call].enter)
             continue;
         if (table_put(known, rank_and_call(op->rank, post), known) == NULL)
-            await_call(plan, call, 0, post);
+            plan_await_call(plan, call, 0, post);
     }
 }
 
@@ -177,7 +185,7 @@ static void find_waits(struct plan *plan)
             pairing->exposure == NONE ? NONE : epochs->exposure[pairing->exposure].last;
 
         if (complete != NONE && wait != NONE && trace->call[wait].call == TRACE_CALL_Win_wait)
-            await_call(plan, wait, 0, complete);
+            plan_await_call(plan, wait, 0, complete);
     }
 }
 
@@ -191,7 +199,7 @@ static void find_notifications(struct plan *plan)
 
         if (op && op->call != NONE && trace->taking[i].call != NONE &&
             op->rank != trace->taking[i].rank)
-            await_call(plan, trace->taking[i].call, 0, op->call);
+            plan_await_call(plan, trace->taking[i].call, 0, op->call);
     }
     free(last);
 }
@@ -287,9 +295,9 @@ static void one_lock(struct plan *plan, struct table *arrived, const struct lock
     const uint64_t asked =
         granted == lock->call ? lock->request : u64_max(lock->request, trace->call[granted].enter);
     const uint64_t request = arrival(arrived, lock, asked);
-    happens(plan, granted, STEP_REQUEST, index, request);
+    plan_happens(plan, granted, STEP_REQUEST, index, request);
     add(plan, (struct happening){request, u64_max(request, held), granted, index, STEP_GRANTED});
-    happens(plan, released, STEP_RELEASE, index, u64_max(until, trace->call[released].enter));
+    plan_happens(plan, released, STEP_RELEASE, index, u64_max(until, trace->call[released].enter));
     plan->is_replayed[index] = true;
 }
 
@@ -449,6 +457,8 @@ void plan_make(struct plan *plan, const struct analysis *analysis, const struct 
     find_waits(plan);
     find_notifications(plan);
     find_locks_of(plan);
+    plan_messages(plan);
+    plan_together(plan);
     index_calls(plan);
     find_unwaited(plan);
     table_end(&known, NULL);

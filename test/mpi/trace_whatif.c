@@ -9,6 +9,8 @@
  *     trace_whatif readers slow|changed     exclusive locks for reading; changed: shared ones
  *     trace_whatif puts slow|changed        a flush behind each small put; changed: one
  *     trace_whatif columns slow|changed     many small puts; changed: one with a datatype
+ *     trace_whatif messages slow|changed    a late rank delays the next by a message
+ *     trace_whatif broadcasts slow|changed  a late rank delays all by a broadcast
  */
 #include <mpi.h>
 #include <stdbool.h>
@@ -158,6 +160,37 @@ static void columns(bool changed)
     MPI_Type_free(&column);
 }
 
+/* Rank 0 takes 4 ms longer than the others in each round, for which the next one waits, and for
+ * that one all of them. */
+static void messages(bool changed)
+{
+    double block[BLOCK] = {0};
+
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < ROUNDS; i++) {
+        compute(rank == 0 && !changed ? 6000 : 2000);
+        if (rank == 0)
+            MPI_Send(block, BLOCK, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+        else if (rank == 1)
+            MPI_Recv(block, BLOCK, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Put(block, BLOCK, MPI_DOUBLE, (rank + 1) % size, 0, BLOCK, MPI_DOUBLE, win);
+        MPI_Win_fence(0, win);
+    }
+}
+
+static void broadcasts(bool changed)
+{
+    double block[BLOCK] = {0};
+
+    MPI_Win_fence(0, win);
+    for (int i = 0; i < ROUNDS; i++) {
+        compute(rank == 0 && !changed ? 6000 : 2000);
+        MPI_Bcast(block, BLOCK, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        MPI_Put(block, BLOCK, MPI_DOUBLE, (rank + 1) % size, 0, BLOCK, MPI_DOUBLE, win);
+        MPI_Win_fence(0, win);
+    }
+}
+
 static bool run(const char *what, bool changed)
 {
     if (strcmp(what, "late") == 0)
@@ -170,6 +203,10 @@ static bool run(const char *what, bool changed)
         puts_of(changed);
     else if (strcmp(what, "columns") == 0)
         columns(changed);
+    else if (strcmp(what, "messages") == 0)
+        messages(changed);
+    else if (strcmp(what, "broadcasts") == 0)
+        broadcasts(changed);
     else
         return false;
     return true;

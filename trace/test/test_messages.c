@@ -15,91 +15,10 @@
 #include <cmocka.h>
 
 #include "archive_print.h"
+#include "message_make.h"
 #include "tool_run.h"
 
 #define DELAY 10000.0 /* us */
-
-enum { WORLD = 1, PAIR = 2, OTHER = 9 };                   /* numbers of communicators */
-enum { SEND = TRACE_CALL_LAST, RECV, WAIT, ALLREDUCE, N }; /* and of functions */
-
-static const char *const names[] = {"Send", "Recv", "Waitall", "Allreduce"};
-
-/* All ranks, and ranks 1 and 0 in this order. */
-static void begin(struct made_job *job)
-{
-    make_create_all(job);
-    for (uint32_t i = 0; i < job->nproc; i++) {
-        struct trace_record *r = make_record(&job->app[i], 11, TRACE_COMM);
-
-        r->win = WORLD;
-        r->peer = (int32_t)i;
-        r->arg = job->nproc;
-        if (i < 2) {
-            r = make_record(&job->app[i], 11, TRACE_COMM);
-            r->win = PAIR + i; /* another number at each */
-            r->peer = 1 - (int32_t)i;
-            r->arg = 2;
-            r->id = UINT64_C(1) << 32 | 5;
-        }
-        for (unsigned k = 0; k < N - SEND; k++) {
-            struct trace_name *name =
-                (struct trace_name *)make_record(&job->app[i], 11, TRACE_NAME);
-
-            name->what = (uint16_t)(SEND + k);
-            strcpy(name->text, names[k]);
-        }
-    }
-}
-
-static struct trace_record *message(struct made_job *job, uint32_t rank, double us, unsigned kind,
-                                    uint32_t comm, int32_t peer, uint64_t request)
-{
-    struct trace_record *r = make_record(&job->app[rank], us, kind);
-
-    r->win = comm;
-    r->peer = peer;
-    r->arg = 3; /* the tag */
-    r->bytes = 64;
-    r->id = request;
-    return r;
-}
-
-static void enter(struct made_job *job, uint32_t rank, double us, unsigned call)
-{
-    make_record(&job->app[rank], us, TRACE_ENTER)->what = (uint16_t)call;
-}
-
-static void leave(struct made_job *job, uint32_t rank, double us, unsigned call)
-{
-    make_record(&job->app[rank], us, TRACE_LEAVE)->what = (uint16_t)call;
-}
-
-static void send(struct made_job *job, uint32_t rank, double from, double to, uint32_t comm,
-                 int32_t peer)
-{
-    enter(job, rank, from, SEND);
-    message(job, rank, from, TRACE_SEND, comm, peer, 0);
-    leave(job, rank, to, SEND);
-}
-
-static void receive(struct made_job *job, uint32_t rank, double from, double to, uint32_t comm,
-                    int32_t peer)
-{
-    enter(job, rank, from, RECV);
-    message(job, rank, to, TRACE_RECEIVED, comm, peer, 0);
-    leave(job, rank, to, RECV);
-}
-
-static void collective(struct made_job *job, uint32_t rank, double from, double to, unsigned op,
-                       int32_t root)
-{
-    struct trace_record *r;
-
-    enter(job, rank, from, ALLREDUCE);
-    r = message(job, rank, from, TRACE_COLLECTIVE, WORLD, root, 128);
-    r->what = (uint16_t)op;
-    leave(job, rank, to, ALLREDUCE);
-}
 
 /* The total of a wait state, us. */
 static double waited(const char *json, const char *pattern)
@@ -124,19 +43,19 @@ static void late_senders(void **state)
 
         (void)state;
         make_job(&job, 2);
-        begin(&job);
-        enter(&job, 1, 100, RECV);
-        message(&job, 1, 100, TRACE_RECEIVE, PAIR + 1, -1, 1);
-        leave(&job, 1, 101, RECV);
-        enter(&job, 1, 102, RECV);
-        message(&job, 1, 102, TRACE_RECEIVE, PAIR + 1, -1, 2);
-        leave(&job, 1, 103, RECV);
-        send(&job, 0, 104, 105, PAIR, 0);
-        enter(&job, 1, 110, WAIT);
-        send(&job, 0, 110 + delay, 112 + delay, PAIR, 0);
-        message(&job, 1, 113 + delay, TRACE_RECEIVED, PAIR + 1, 1, 2);
-        message(&job, 1, 113 + delay, TRACE_RECEIVED, PAIR + 1, 1, 1);
-        leave(&job, 1, 114 + delay, WAIT);
+        make_messages(&job);
+        make_enter(&job, 1, 100, RECV);
+        make_message(&job, 1, 100, TRACE_RECEIVE, PAIR + 1, -1, 1);
+        make_leave(&job, 1, 101, RECV);
+        make_enter(&job, 1, 102, RECV);
+        make_message(&job, 1, 102, TRACE_RECEIVE, PAIR + 1, -1, 2);
+        make_leave(&job, 1, 103, RECV);
+        make_send(&job, 0, 104, 105, PAIR, 0);
+        make_enter(&job, 1, 110, WAITALL);
+        make_send(&job, 0, 110 + delay, 112 + delay, PAIR, 0);
+        make_message(&job, 1, 113 + delay, TRACE_RECEIVED, PAIR + 1, 1, 2);
+        make_message(&job, 1, 113 + delay, TRACE_RECEIVED, PAIR + 1, 1, 1);
+        make_leave(&job, 1, 114 + delay, WAITALL);
         make_free_all(&job, 300 + delay);
         char *output = archive_make_and_print(&job);
         assert_int_equal(archive_lines(output, "MPI_SEND", "Tag: 3, Length: 64"), 2);
@@ -159,11 +78,11 @@ static void late_receivers(void **state)
 
     (void)state;
     make_job(&job, 3);
-    begin(&job);
-    send(&job, 0, 100, 101, WORLD, 2);
-    send(&job, 0, 200, 210 + DELAY, WORLD, 2);
-    receive(&job, 2, 150, 160, WORLD, 0);
-    receive(&job, 2, 200 + DELAY, 211 + DELAY, WORLD, 0);
+    make_messages(&job);
+    make_send(&job, 0, 100, 101, WORLD, 2);
+    make_send(&job, 0, 200, 210 + DELAY, WORLD, 2);
+    make_receive(&job, 2, 150, 160, WORLD, 0);
+    make_receive(&job, 2, 200 + DELAY, 211 + DELAY, WORLD, 0);
     make_free_all(&job, 300 + DELAY);
     char *json = run_report(&job, "--json %s");
     assert_near(waited(json, "late_receiver"), DELAY);
@@ -195,10 +114,10 @@ static void operations(void **state)
         struct made_job job;
 
         make_job(&job, 3);
-        begin(&job);
+        make_messages(&job);
         for (uint32_t i = 0; i < 3; i++)
-            collective(&job, i, 100 + (i == kinds[k].late ? DELAY : 0), 110 + DELAY, kinds[k].op,
-                       kinds[k].root);
+            make_together(&job, i, 100 + (i == kinds[k].late ? DELAY : 0), 110 + DELAY, kinds[k].op,
+                          kinds[k].root);
         make_free_all(&job, 300 + DELAY);
         char *output = archive_make_and_print(&job);
         assert_int_equal(archive_lines(output, "MPI_COLLECTIVE_BEGIN", ""), 3);
@@ -219,12 +138,12 @@ static void not_whole(void **state)
 
     (void)state;
     make_job(&job, 2);
-    begin(&job);
-    send(&job, 0, 100, 101, OTHER, 1);
-    send(&job, 0, 102, 103, PAIR, 7);
-    message(&job, 0, 104, TRACE_COLLECTIVE, WORLD, -1, 0);
-    enter(&job, 0, 105, ALLREDUCE);
-    message(&job, 0, 105, TRACE_COLLECTIVE, WORLD, -1, 0);
+    make_messages(&job);
+    make_send(&job, 0, 100, 101, OTHER, 1);
+    make_send(&job, 0, 102, 103, PAIR, 7);
+    make_message(&job, 0, 104, TRACE_COLLECTIVE, WORLD, -1, 0);
+    make_enter(&job, 0, 105, ALLREDUCE);
+    make_message(&job, 0, 105, TRACE_COLLECTIVE, WORLD, -1, 0);
     make_free_call(&job, 1, 300, 301);
     char *output = archive_make_and_print(&job);
     assert_int_equal(archive_lines(output, "MPI_SEND", ""), 0);
