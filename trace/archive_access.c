@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_access.c - which memory an operation accesses, and where a window's memory lies.
+ * archive_access.c - which memory an operation or a message accesses, and where a window's memory
+ * lies.
  *
  * OTF2 has no record for it: each block, or each row of equal blocks, is a ParameterUnsignedInt
- * whose value is the address and whose attributes tell the rest. There is none where what orders
- * accesses is not recorded (job.c), so that no reader takes accesses for unordered.
+ * whose value is the address and whose attributes tell the rest. One that names neither operation
+ * nor window is about the message whose event is the last before it. There is none where what
+ * orders accesses is not recorded (job.c), so that no reader takes accesses for unordered.
  */
 #include "archive_process.h"
 
@@ -23,7 +25,7 @@ void access_record(struct process *process, struct thread *thread, const struct 
     const struct frame *frame = track->depth ? &track->frame[track->depth - 1] : NULL;
     const struct win *win = frame ? process_win(process, frame->window) : NULL;
 
-    if (of_window ? !thread->creates || !win : !thread->op)
+    if (of_window ? !thread->creates || !win : !thread->op && !thread->message)
         return;
     if (!may_be_judged(process, thread, access->time))
         return;
@@ -31,7 +33,7 @@ void access_record(struct process *process, struct thread *thread, const struct 
     if (of_window)
         archive_check(process->archive,
                       OTF2_AttributeList_AddRmaWinRef(track->attributes, ATTR_WINDOW, win->index));
-    else
+    else if (thread->op)
         track_u64(track, ATTR_OPERATION, thread->op);
     track_u64(track, ATTR_LENGTH, access->length);
     if (access->n > 1) {

@@ -66,19 +66,19 @@ void collective_close(struct track *track, const struct frame *frame, uint64_t t
                       r->bytes, r->id));
 }
 
-void message_record(struct process *process, struct thread *thread, const struct trace_record *r)
+bool message_record(struct process *process, struct thread *thread, const struct trace_record *r)
 {
     const struct job *job = process->archive->job;
     struct track *track = &thread->track;
 
     if (r->kind == TRACE_SENT || r->kind == TRACE_RECEIVE || r->kind == TRACE_CANCELLED) {
         write_request(track, r);
-        return;
+        return r->kind == TRACE_RECEIVE;
     }
     const uint32_t index = job_comm(job, thread->file->head->rank, r->win);
     if (index == COMM_UNKNOWN || r->peer >= (int64_t)job->comms.comm[index].nranks) {
         process->archive->unknown_comm++;
-        return;
+        return false;
     }
     const OTF2_CommRef comm = comm_of_messages(job, index);
     if (r->kind == TRACE_SEND)
@@ -87,4 +87,5 @@ void message_record(struct process *process, struct thread *thread, const struct
         write_received(track, r, comm);
     else
         collective_open(track, r, comm);
+    return r->kind == TRACE_SEND || (r->kind == TRACE_RECEIVED && !r->id);
 }

@@ -223,6 +223,7 @@ static void one_record(struct process *process, struct thread *thread, const str
     if (r->kind != TRACE_ACCESS && r->kind != TRACE_WRITE) {
         thread->op = 0;
         thread->creates = r->kind == TRACE_WIN_CREATE;
+        thread->message = false;
     }
     switch (r->kind) {
     case TRACE_ENTER:
@@ -278,7 +279,7 @@ static void one_record(struct process *process, struct thread *thread, const str
     case TRACE_RECEIVED:
     case TRACE_CANCELLED:
     case TRACE_COLLECTIVE:
-        message_record(process, thread, r);
+        thread->message = message_record(process, thread, r);
         break;
     case TRACE_LOCK:
     case TRACE_LOCKED:

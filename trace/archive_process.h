@@ -43,9 +43,11 @@ struct win {
 
 struct thread {
     const struct spool_file *file;
-    size_t next;  /* record */
-    uint64_t op;  /* that was issued last in the call that is open; 0: none */
-    bool creates; /* or the window of it has just been made */
+    size_t next; /* record */
+    /* What the next record of accessed memory is about: */
+    uint64_t op;  /* the operation that was issued last in the call that is open; 0: none, */
+    bool creates; /* the window that the call has made, */
+    bool message; /* or a message */
     struct track track;
 };
 
@@ -89,7 +91,7 @@ void op_complete(struct track *track, struct win *win, int32_t peer, unsigned wh
 void op_taken(struct process *process, struct track *track, const struct trace_record *r);
 void win_free(struct win *win);
 
-/* Archive_access.c: memory that the operation or the window before is about. */
+/* Archive_access.c: memory that the operation, the window or the message before is about. */
 void access_record(struct process *process, struct thread *thread, const struct trace_record *r);
 
 /* Archive_locks.c */
@@ -112,7 +114,9 @@ void regions_close(struct track *track, uint64_t time);
 void recording(struct process *process, const struct trace_record *r);
 
 /* Archive_messages.c: messages and collective operations. */
-void message_record(struct process *process, struct thread *thread, const struct trace_record *r);
+/* message_record returns whether it has written a message that the process begins, or receives
+ * without a request. */
+bool message_record(struct process *process, struct thread *thread, const struct trace_record *r);
 /* The call that did something with all of a communicator returns. */
 void collective_close(struct track *track, const struct frame *frame, uint64_t time);
 

@@ -21,8 +21,9 @@ enum { BLOCKS_MAX = 1 << 16 };
 enum { LOCKS_LOOKED_AT = 64 };
 
 struct touch {
-    uint32_t op;
+    uint32_t op; /* of trace->op, or the number of a message (order.h) */
     uint8_t kind, acc_op, type;
+    bool is_message;
 };
 
 /* A lock of a process on itself. */
@@ -50,6 +51,29 @@ struct search {
     uint32_t number, rank;
     const uint32_t *clock;
 };
+
+/* Who does it, where and when: of an operation or of a message. */
+struct actor {
+    uint64_t time;
+    uint32_t rank, call, completer;
+};
+
+static struct actor actor_of(const struct trace *trace, const struct touch *touch)
+{
+    if (!touch->is_message) {
+        const struct operation *op = &trace->op[touch->op];
+
+        return (struct actor){op->issue, op->rank, op->call, op->completer};
+    }
+    if (touch->op < trace->nsendings) {
+        const struct sending *sending = &trace->sending[touch->op];
+
+        return (struct actor){sending->time, sending->rank, sending->call, sending->completer};
+    }
+    const struct receiving *receiving = &trace->receiving[touch->op - trace->nsendings];
+    return (struct actor){receiving->posted, receiving->rank, receiving->call,
+                          receiving->completer};
+}
 
 static bool at_target(const struct touch *touch)
 {
@@ -80,32 +104,35 @@ static bool functions_agree(const struct search *search, const struct touch *a,
            (a->acc_op == TRACE_ACC_NO_OP || b->acc_op == TRACE_ACC_NO_OP);
 }
 
-/* Could both be at the same time and the outcome still be defined? */
+/* Could both be at the same time and the outcome still be defined? What messages do to each other
+ * is not looked at. */
 static bool compatible(const struct search *search, const struct touch *a, const struct touch *b)
 {
-    const struct operation *x = &search->trace->op[a->op], *y = &search->trace->op[b->op];
-
-    if (a->op == b->op || (only_reads(a) && only_reads(b)))
+    if ((a->is_message && b->is_message) || (only_reads(a) && only_reads(b)))
+        return true;
+    if (a->op == b->op && a->is_message == b->is_message)
         return true;
     if (a->kind != TOUCH_ATOMIC || b->kind != TOUCH_ATOMIC)
         return false;
+    const struct operation *x = &search->trace->op[a->op], *y = &search->trace->op[b->op];
     /* Those of one process are done in their order. */
     return a->type == b->type && (x->rank == y->rank || functions_agree(search, a, b));
 }
 
-/* Has the process a lock on itself of that window while it issues this operation, so that others
- * cannot have it, or, exclusive, that excludes all others? */
-static bool has_own_lock(const struct search *search, const struct operation *op, uint32_t win,
+/* Has the process a lock on itself of that window while it begins this access to a buffer, so that
+ * others cannot have it, or, exclusive, that excludes all others? */
+static bool has_own_lock(const struct search *search, const struct touch *touch, uint32_t win,
                          bool other_is_exclusive)
 {
     const struct trace *trace = search->trace;
+    const struct actor actor = actor_of(trace, touch);
     size_t low = 0, high = search->nown_locks;
 
     while (low < high) { /* the first that is asked for later */
         const size_t middle = low + (high - low) / 2;
         const struct own_lock *lock = &search->own_lock[middle];
 
-        if (lock->rank < op->rank || (lock->rank == op->rank && lock->request <= op->issue))
+        if (lock->rank < actor.rank || (lock->rank == actor.rank && lock->request <= actor.time))
             low = middle + 1;
         else
             high = middle;
@@ -113,37 +140,50 @@ static bool has_own_lock(const struct search *search, const struct operation *op
     for (size_t tries = 0; low-- > 0 && tries < LOCKS_LOOKED_AT; tries++) {
         const struct lock_use *lock = &trace->lock[search->own_lock[low].index];
 
-        if (lock->rank != op->rank)
+        if (lock->rank != actor.rank)
             return false;
         if (lock->win == win && !lock->nocheck && (lock->exclusive || other_is_exclusive) &&
-            (lock->release == 0 || lock->release > op->issue))
+            (lock->release == 0 || lock->release > actor.time))
             return true;
     }
     return false;
 }
 
+/* The lock under which an access at a target is; NULL: none. */
+static const struct lock_use *lock_of(const struct trace *trace, const struct touch *touch)
+{
+    const uint32_t lock = at_target(touch) ? trace->op[touch->op].lock : NONE;
+
+    return lock == NONE ? NULL : &trace->lock[lock];
+}
+
+/* Does the target's lock on itself keep an access under this lock off its buffer? */
+static bool is_kept_off(const struct search *search, const struct touch *touch,
+                        const struct lock_use *lock, const struct touch *buffer)
+{
+    return lock && !lock->nocheck &&
+           search->trace->op[touch->op].rank != actor_of(search->trace, buffer).rank &&
+           has_own_lock(search, buffer, search->trace->op[touch->op].win, lock->exclusive);
+}
+
 /* Do locks keep the two apart? */
 static bool excluded(const struct search *search, const struct touch *a, const struct touch *b)
 {
-    const struct operation *x = &search->trace->op[a->op], *y = &search->trace->op[b->op];
-    const struct lock_use *mine = x->lock == NONE ? NULL : &search->trace->lock[x->lock];
-    const struct lock_use *other = y->lock == NONE ? NULL : &search->trace->lock[y->lock];
+    const struct lock_use *mine = lock_of(search->trace, a), *other = lock_of(search->trace, b);
 
     if (at_target(a) && at_target(b))
-        return mine && other && mine != other && mine->rank != other->rank && x->win == y->win &&
-               !mine->nocheck && !other->nocheck && (mine->exclusive || other->exclusive);
-    if (!at_target(a) && !at_target(b))
-        return false;
+        return mine && other && mine != other && mine->rank != other->rank &&
+               search->trace->op[a->op].win == search->trace->op[b->op].win && !mine->nocheck &&
+               !other->nocheck && (mine->exclusive || other->exclusive);
     if (at_target(a))
-        return mine && x->rank != y->rank && !mine->nocheck &&
-               has_own_lock(search, y, x->win, mine->exclusive);
-    return other && x->rank != y->rank && !other->nocheck &&
-           has_own_lock(search, x, y->win, other->exclusive);
+        return is_kept_off(search, a, mine, b);
+    return at_target(b) && is_kept_off(search, b, other, a);
 }
 
 static bool is_before(const struct search *search, const struct touch *old)
 {
-    return order_before(search->order, old->op, at_target(old), search->clock);
+    return old->is_message ? order_message_before(search->order, old->op, search->clock)
+                           : order_before(search->order, old->op, at_target(old), search->clock);
 }
 
 /* ---- what is found ---- */
@@ -157,7 +197,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t place_of(const struct search *search, const struct touch *touch)
 {
     const struct trace *trace = search->trace;
-    const uint32_t index = trace->op[touch->op].call;
+    const uint32_t index = actor_of(trace, touch).call;
     const struct call *call = index < trace->ncalls ? &trace->call[index] : NULL;
 
     return mix(mix(touch->kind, call ? call->call : 0), call ? call->site : NONE);
@@ -165,15 +205,19 @@ static uint64_t place_of(const struct search *search, const struct touch *touch)
 
 static struct conflict_side side_of(const struct search *search, const struct touch *touch)
 {
-    const struct operation *op = &search->trace->op[touch->op];
+    const struct actor actor = actor_of(search->trace, touch);
 
-    return (struct conflict_side){.op = touch->op,
-                                  .opening = order_epoch(search->order, touch->op),
-                                  .closing = at_target(touch) && !only_reads(touch)
-                                                 ? order_closing(search->order, touch->op)
-                                                 : op->completer,
-                                  .kind = touch->kind,
-                                  .acc_op = touch->acc_op};
+    return (struct conflict_side){
+        .time = actor.time,
+        .rank = actor.rank,
+        .win = touch->is_message ? NONE : search->trace->op[touch->op].win,
+        .call = actor.call,
+        .opening = touch->is_message ? NONE : order_epoch(search->order, touch->op),
+        .closing = at_target(touch) && !only_reads(touch) ? order_closing(search->order, touch->op)
+                                                          : actor.completer,
+        .is_message = touch->is_message,
+        .kind = touch->kind,
+        .acc_op = touch->acc_op};
 }
 
 static void report(struct search *search, const struct touch *old, uint64_t begin, uint64_t end)
@@ -181,7 +225,8 @@ static void report(struct search *search, const struct touch *old, uint64_t begi
     struct conflicts *found = search->found;
     const struct touch *now = &search->now;
     const uint64_t a = place_of(search, old), b = place_of(search, now);
-    const uint32_t win = search->trace->op[at_target(now) ? now->op : old->op].win;
+    const struct touch *of_window = at_target(now) || old->is_message ? now : old;
+    const uint32_t win = search->trace->op[of_window->op].win;
     const uint64_t key = mix(mix(mix(mix(1, a < b ? a : b), a < b ? b : a), win), search->rank);
     const uint64_t known = table_number(&search->by_sites, key);
 
@@ -215,8 +260,10 @@ static bool is_stronger(const struct touch *now, const struct touch *old)
 static bool outlasts(const struct search *search, const struct touch *old)
 {
     const struct touch *now = &search->now;
-    const struct operation *x = &search->trace->op[old->op], *y = &search->trace->op[now->op];
 
+    if (old->is_message || now->is_message)
+        return false;
+    const struct operation *x = &search->trace->op[old->op], *y = &search->trace->op[now->op];
     return x->rank == y->rank && x->win == y->win && at_target(old) == at_target(now) &&
            x->at_wait == y->at_wait && x->lock == y->lock && is_stronger(now, old) &&
            order_end(search->order, old->op, at_target(old)) <=
@@ -266,6 +313,27 @@ static uint8_t kind_of(const struct operation *op, const struct access *access)
     return op->op == TRACE_PUT ? TOUCH_PUT : op->op == TRACE_GET ? TOUCH_GET : TOUCH_ATOMIC;
 }
 
+/* The next access, unless it cannot be looked at; the touch of the one before it if it is one with
+ * that. */
+static void add_access(struct search *search, const struct access *access, bool is_same)
+{
+    if (!is_same) {
+        search->touch =
+            grow(search->touch, search->ntouches, &search->touches_cap, sizeof *search->touch);
+        search->touch[search->ntouches++] = search->now;
+    }
+    search->number = (uint32_t)search->ntouches - 1;
+    add_blocks(search, access);
+}
+
+static bool is_too_fine(struct search *search, const struct access *access)
+{
+    const bool is = access->inexact || access->n > BLOCKS_MAX;
+
+    search->found->skipped += is;
+    return is;
+}
+
 /* The accesses of an operation at its target, or those to its buffers. */
 static void add_accesses(struct search *search, uint32_t index, bool target, const uint32_t *clock)
 {
@@ -278,21 +346,37 @@ static void add_accesses(struct search *search, uint32_t index, bool target, con
 
         if ((access->side == TRACE_AT_TARGET) != target)
             continue;
-        if (access->inexact || access->n > BLOCKS_MAX) {
-            search->found->skipped++;
+        if (is_too_fine(search, access))
             continue;
-        }
-        search->now = (struct touch){index, kind_of(op, access), access->acc_op, access->type};
+        search->now =
+            (struct touch){index, kind_of(op, access), access->acc_op, access->type, false};
         search->rank = target ? op->target : op->rank;
         search->clock = clock;
-        if (access->side != last_side) { /* else it is one with the last */
-            search->touch =
-                grow(search->touch, search->ntouches, &search->touches_cap, sizeof *search->touch);
-            search->touch[search->ntouches++] = search->now;
-        }
+        add_access(search, access, access->side == last_side);
         last_side = access->side;
-        search->number = (uint32_t)search->ntouches - 1;
-        add_blocks(search, access);
+    }
+}
+
+static void begin_message(void *arg, uint32_t index, const uint32_t *clock)
+{
+    struct search *search = arg;
+    const struct trace *trace = search->trace;
+    const bool sends = index < trace->nsendings;
+    const struct receiving *receiving = sends ? NULL : &trace->receiving[index - trace->nsendings];
+    const uint32_t first = sends ? trace->sending[index].buffer : receiving->buffer;
+    const uint32_t n = sends ? trace->sending[index].nbuffer : receiving->nbuffer;
+    bool is_first = true;
+
+    for (uint32_t i = first; i < first + n; i++) {
+        const struct access *access = &trace->buffer[i];
+
+        if (is_too_fine(search, access))
+            continue;
+        search->now = (struct touch){index, sends ? TOUCH_LOAD : TOUCH_STORE, 0, 0, true};
+        search->rank = sends ? trace->sending[index].rank : receiving->rank;
+        search->clock = clock;
+        add_access(search, access, !is_first);
+        is_first = false;
     }
 }
 
@@ -345,7 +429,8 @@ void conflicts_find(struct conflicts *conflicts, const struct trace *trace,
         if (trace->memory[i].same_op)
             table_put_number(&search.same_op, trace->memory[i].win, 1);
     find_own_locks(&search);
-    order_walk(trace, epochs, &(struct order_calls){begin_local, begin_target, &search},
+    order_walk(trace, epochs,
+               &(struct order_calls){begin_local, begin_target, begin_message, &search},
                &search.order);
     for (uint32_t i = 0; i < trace->nranks; i++)
         pieces_free(&search.memory[i]);
@@ -365,9 +450,8 @@ void conflicts_free(struct conflicts *conflicts)
 
 char *conflict_access_text(const struct trace *trace, const struct conflict_side *side)
 {
-    const struct operation *op = &trace->op[side->op];
-    char *call = call_text(trace, op->call < trace->ncalls ? trace->call[op->call].call : 0,
-                           op->call < trace->ncalls ? trace->call[op->call].site : NONE, false);
+    const struct call *at = side->call < trace->ncalls ? &trace->call[side->call] : NULL;
+    char *call = call_text(trace, at ? at->call : 0, at ? at->site : NONE, false);
     char *all = side->kind == TOUCH_LOAD    ? text("the buffer that %s reads", call)
                 : side->kind == TOUCH_STORE ? text("the buffer that %s writes", call)
                 : side->kind == TOUCH_ATOMIC && side->acc_op

@@ -19,11 +19,13 @@ enum touch_kind { TOUCH_LOAD, TOUCH_STORE, TOUCH_GET, TOUCH_PUT, TOUCH_ATOMIC };
 
 /* One of the two accesses of a conflict. */
 struct conflict_side {
-    uint32_t op;      /* of trace->op */
-    uint32_t opening; /* call that has begun its epoch, */
-    uint32_t closing; /* and the one that ends the access; NONE: not known */
-    uint8_t kind;     /* enum touch_kind */
-    uint8_t acc_op;   /* of TOUCH_ATOMIC: enum trace_acc_op */
+    uint64_t time;
+    uint32_t rank;
+    uint32_t win;              /* of the operation; NONE: it is a message */
+    uint32_t call;             /* that begins it; NONE: it is not known */
+    uint32_t opening, closing; /* calls that begin its epoch, and complete it; NONE: not known */
+    bool is_message;
+    uint8_t kind, acc_op; /* enum touch_kind; of an atomic one its operation */
 };
 
 /* A pair of places in the program whose calls conflict, in one window and one process's memory. */

@@ -94,12 +94,13 @@ struct operation {
     bool request, at_wait, unrecorded;
 };
 
-/* Memory that an operation accesses: n blocks of length bytes, stride apart. */
+/* Memory that an operation or a message accesses: n blocks of length bytes, stride apart. */
 struct access {
     uint64_t begin, length;
     int64_t stride;
     uint32_t n;
-    uint32_t op;          /* of trace->op */
+    uint32_t op;          /* of trace->op; of a message, of trace->sending or trace->receiving */
+    uint32_t number;      /* of a message: in the order of its data */
     uint8_t side;         /* enum trace_side */
     uint8_t acc_op, type; /* of an atomic operation: enum trace_acc_op, and a number of the type */
     bool inexact;         /* gaps may be in it */
@@ -133,14 +134,16 @@ struct sending {
     uint32_t rank, peer, comm, tag; /* peer in MPI_COMM_WORLD, comm of trace->comm */
     uint32_t call;                  /* that sends it, */
     uint32_t completer;             /* and in which its request is complete; NONE: not known */
+    uint32_t buffer, nbuffer;       /* its data: of trace->buffer */
 };
 
 struct receiving {
     uint64_t posted; /* when its receive began */
     uint64_t bytes;
     uint32_t rank, peer, comm, tag;
-    uint32_t call;      /* that begins to receive it, */
-    uint32_t completer; /* and in which it was received */
+    uint32_t call;            /* that begins to receive it, */
+    uint32_t completer;       /* and in which it was received */
+    uint32_t buffer, nbuffer; /* where it was stored: of trace->buffer */
 };
 
 /* A call that all of a communicator make together. */
@@ -211,6 +214,8 @@ struct trace {
     bool has_accesses;     /* the accessed memory is recorded, and all calls are */
     struct access *access; /* of one operation side by side */
     size_t naccesses, accesses_cap;
+    struct access *buffer; /* of one message side by side */
+    size_t nbuffers, buffers_cap;
     struct memory *memory;
     size_t nmemories, memories_cap;
     struct moment *moment; /* where accesses are recorded */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.c - see order.h. The walk over the steps, and what calls on windows mean; order_learn.c has
- * locks, atomic operations, notifications and the host's functions.
+ * order.c - see order.h. The walk over the steps, and where operations end. What the steps mean is
+ * in order_epochs.c (fences, post and start), order_learn.c (locks, atomic operations,
+ * notifications) and order_host.c (messages, and the host's other functions).
  */
 #include "order.h"
 
@@ -32,8 +33,7 @@ uint32_t order_exposure(const struct order *order, uint32_t index)
     return pairing ? pairing->exposure : NONE;
 }
 
-/* The operations that a call ends are numbered by it: a list of all, by the calls. */
-static void list_ends(struct ends *ends, const uint32_t *call_of, size_t nops, size_t ncalls)
+void order_list_ends(struct ends *ends, const uint32_t *call_of, size_t nops, size_t ncalls)
 {
     ends->first = zalloc(ncalls + 1, sizeof *ends->first);
     ends->op = zalloc(nops, sizeof *ends->op);
@@ -63,8 +63,8 @@ static void find_ends(struct order *order)
         order->local_call[i] =
             local < trace->ncalls && !trace->call[local].unrecorded ? local : NONE;
     }
-    list_ends(&order->remote, order->remote_call, trace->nops, trace->ncalls);
-    list_ends(&order->local, order->local_call, trace->nops, trace->ncalls);
+    order_list_ends(&order->remote, order->remote_call, trace->nops, trace->ncalls);
+    order_list_ends(&order->local, order->local_call, trace->nops, trace->ncalls);
 }
 
 static void end_operations(struct order *order, uint32_t index, uint32_t now)
@@ -116,217 +116,13 @@ uint32_t order_epoch(const struct order *order, uint32_t op)
     return order->opening[op];
 }
 
-/* ---- fences, creation and end of windows ---- */
-
-static struct side *side_of(struct order *order, uint32_t win, uint32_t rank)
-{
-    const uint64_t key = (uint64_t)win << 32 | rank;
-    struct side *side = table_get(&order->sides, key);
-
-    if (!side) {
-        side = zalloc(1, sizeof *side);
-        side->last_fence = NONE;
-        (void)table_put(&order->sides, key, side);
-    }
-    return side;
-}
-
-static uint64_t meeting_key(const struct call *call)
-{
-    const uint64_t kind = call->call == TRACE_CALL_Win_fence  ? 2
-                          : call->call == TRACE_CALL_Win_free ? 1
-                                                              : 0;
-
-    return ((uint64_t)call->win * 4 + kind) << 32 | call->sequence;
-}
-
-void order_meet(struct order *order, struct table *meetings, uint64_t key, uint32_t rank)
-{
-    struct meeting_point *point = table_get(meetings, key);
-
-    if (!point) {
-        point = zalloc(1, sizeof *point);
-        (void)table_put(meetings, key, point);
-    }
-    clocks_leave(&order->clocks, rank, &point->known);
-}
-
-void order_part(struct order *order, struct table *meetings, uint64_t key, uint32_t rank,
-                uint32_t nranks)
-{
-    struct meeting_point *point = table_get(meetings, key);
-
-    if (!point)
-        return;
-    clocks_learn(&order->clocks, rank, point->known);
-    if (++point->left < nranks)
-        return;
-    (void)table_take(meetings, key);
-    free(point->known);
-    free(point);
-}
-
-/* What others have issued for an epoch to which this process comes only now begins here. */
-static void begin_waiting(struct order *order, struct waiting *waiting, uint32_t rank)
-{
-    uint32_t *clock = order->scratch;
-
-    for (size_t i = 0; i < waiting->n; i++) {
-        struct snap *snap = waiting->op[i].snap;
-
-        memcpy(clock, snap->at, order->clocks.n * sizeof *clock);
-        clocks_join(clock, clocks_of(&order->clocks, rank), order->clocks.n);
-        order->calls.target(order->calls.arg, waiting->op[i].op, clock);
-        snap_drop(snap);
-    }
-    waiting->n = 0;
-}
-
-static void enter_fence(struct order *order, const struct call *call)
-{
-    struct side *side = side_of(order, call->win, call->rank);
-    struct waiting due = {NULL, 0, 0}, later = {NULL, 0, 0};
-
-    side->fences = call->sequence + 1;
-    snap_drop(side->entered);
-    side->entered = clocks_snap(&order->clocks, call->rank);
-    for (size_t i = 0; i < side->waiting.n; i++) {
-        const struct waiting_op *op = &side->waiting.op[i];
-        struct waiting *list = order->trace->op[op->op].fences <= side->fences ? &due : &later;
-
-        list->op = grow(list->op, list->n, &list->cap, sizeof *list->op);
-        list->op[list->n++] = *op;
-    }
-    free(side->waiting.op);
-    side->waiting = later;
-    begin_waiting(order, &due, call->rank);
-    free(due.op);
-}
-
-/* ---- epochs of MPI_Win_start and MPI_Win_post ---- */
-
-static struct exposed *exposed_by(struct order *order, const struct table *table, uint32_t call)
-{
-    const uint64_t at = table_number(table, call);
-
-    return at == TABLE_NONE ? NULL : &order->exposed[at];
-}
-
-static void enter_post(struct order *order, uint32_t index)
-{
-    struct exposed *exposed = exposed_by(order, &order->posts, index);
-
-    if (!exposed)
-        return;
-    exposed->posted = clocks_snap(&order->clocks, order->trace->call[index].rank);
-    begin_waiting(order, &exposed->waiting, order->trace->call[index].rank);
-    free(exposed->waiting.op);
-    exposed->waiting = (struct waiting){NULL, 0, 0};
-}
-
-/* For each exposure epoch that belongs to the access epoch that this call completes. */
-static void at_exposures(struct order *order, uint32_t index, bool learn)
-{
-    const uint64_t access = table_number(&order->completes, index);
-    const struct call *call = &order->trace->call[index];
-
-    if (access == TABLE_NONE)
-        return;
-    const struct ranks *group = &order->trace->group[order->epochs->access[access].group];
-    for (uint32_t i = 0; i < group->n; i++) {
-        const struct pairing *pairing =
-            epochs_pairing(order->epochs, (uint32_t)access, group->rank[i]);
-
-        if (!pairing || pairing->exposure == NONE)
-            continue;
-        struct exposed *exposed = &order->exposed[pairing->exposure];
-        if (learn && exposed->posted)
-            clocks_learn(&order->clocks, call->rank, exposed->posted->at);
-        else if (!learn)
-            clocks_leave(&order->clocks, call->rank, &exposed->completed);
-    }
-}
-
-static void leave_wait(struct order *order, uint32_t index)
-{
-    struct exposed *exposed = exposed_by(order, &order->waits, index);
-
-    if (!exposed)
-        return;
-    clocks_learn(&order->clocks, order->trace->call[index].rank, exposed->completed);
-    free(exposed->completed);
-    exposed->completed = NULL;
-    snap_drop(exposed->posted);
-    exposed->posted = NULL;
-    exposed->over = true;
-}
-
-/* ---- operations ---- */
-
-static void wait_with(struct order *order, struct waiting *waiting, uint32_t op)
-{
-    waiting->op = grow(waiting->op, waiting->n, &waiting->cap, sizeof *waiting->op);
-    waiting->op[waiting->n++] =
-        (struct waiting_op){op, clocks_snap(&order->clocks, order->trace->op[op].rank)};
-}
-
-/* The target has begun its epoch and then had this clock; NULL: it is not known. */
-static void begin_at_target(struct order *order, uint32_t index, const struct snap *target)
-{
-    const struct operation *op = &order->trace->op[index];
-    const uint32_t *clock = clocks_of(&order->clocks, op->rank);
-
-    if (target && clock[op->target] < target->at[op->target]) {
-        memcpy(order->scratch, clock, order->clocks.n * sizeof *clock);
-        clocks_join(order->scratch, target->at, order->clocks.n);
-        clock = order->scratch;
-    }
-    order->calls.target(order->calls.arg, index, clock);
-}
-
-static uint32_t opening_call(struct order *order, const struct operation *op)
-{
-    if (op->lock != NONE)
-        return order->trace->lock[op->lock].call;
-    if (!op->starts)
-        return side_of(order, op->win, op->rank)->last_fence;
-    const uint32_t access = epochs_of_op(order->epochs, order->trace, op);
-    return access == NONE ? NONE : order->epochs->access[access].first;
-}
-
-/* At its target an operation begins now, or waits until that has begun the epoch. */
-static void issue_to_target(struct order *order, uint32_t index)
-{
-    const struct operation *op = &order->trace->op[index];
-
-    if (op->lock != NONE) {
-        begin_at_target(order, index, NULL);
-        return;
-    }
-    if (!op->starts) {
-        struct side *side = side_of(order, op->win, op->target);
-
-        if (side->fences < op->fences)
-            wait_with(order, &side->waiting, index);
-        else
-            begin_at_target(order, index, side->entered);
-        return;
-    }
-    const uint32_t exposure = order_exposure(order, index);
-    struct exposed *exposed = exposure == NONE ? NULL : &order->exposed[exposure];
-    if (exposed && !exposed->posted && !exposed->over)
-        wait_with(order, &exposed->waiting, index);
-    else
-        begin_at_target(order, index, exposed ? exposed->posted : NULL);
-}
-
 static void issue(struct order *order, uint32_t index)
 {
     const struct operation *op = &order->trace->op[index];
 
-    order->opening[index] = opening_call(order, op);
+    order->opening[index] = order_opening(order, op);
     order->calls.local(order->calls.arg, index, clocks_of(&order->clocks, op->rank));
-    issue_to_target(order, index);
+    order_epochs_issue(order, index);
     order_issue(order, index);
 }
 
@@ -353,16 +149,7 @@ static void enter(struct order *order, uint32_t index)
     end_operations(order, index, clocks_tick(&order->clocks, call->rank));
     if (call->win == NONE)
         return;
-    if (call->sequence != NONE) {
-        if (call->synchronizes)
-            order_meet(order, &order->meetings, meeting_key(call), call->rank);
-        if (call->call == TRACE_CALL_Win_fence)
-            enter_fence(order, call);
-    }
-    if (call->call == TRACE_CALL_Win_post)
-        enter_post(order, index);
-    else if (call->call == TRACE_CALL_Win_complete)
-        at_exposures(order, index, false);
+    order_epochs_enter(order, index);
     order_enter(order, index);
 }
 
@@ -370,22 +157,15 @@ static void leave(struct order *order, uint32_t index)
 {
     const struct call *call = &order->trace->call[index];
 
-    if (!matters(order, index) || call->unrecorded)
+    if (call->unrecorded)
+        return;
+    order_messages_end(order, index);
+    if (!matters(order, index))
         return;
     order_fetched(order, index);
     if (call->win == NONE)
         return;
-    if (call->sequence != NONE) {
-        if (call->synchronizes)
-            order_part(order, &order->meetings, meeting_key(call), call->rank,
-                       order->trace->window[call->win].nranks);
-        if (call->call == TRACE_CALL_Win_fence)
-            side_of(order, call->win, call->rank)->last_fence = index;
-    }
-    if (call->call == TRACE_CALL_Win_complete)
-        at_exposures(order, index, true);
-    else
-        leave_wait(order, index);
+    order_epochs_leave(order, index);
     order_leave(order, index);
 }
 
@@ -399,10 +179,10 @@ static void one_moment(struct order *order, const struct moment *moment)
         leave(order, moment->index);
         break;
     case MOMENT_OTHER_ENTER:
-        order_host_enter(order, &order->trace->call[moment->index]);
+        order_host_enter(order, moment->index);
         break;
     case MOMENT_OTHER_LEAVE:
-        order_host_leave(order, &order->trace->call[moment->index]);
+        order_host_leave(order, moment->index);
         break;
     case MOMENT_GRANTED:
         order_granted(order, moment->index);
@@ -415,58 +195,8 @@ static void one_moment(struct order *order, const struct moment *moment)
     }
 }
 
-static void number_epochs(struct order *order)
-{
-    const struct epochs *epochs = order->epochs;
-
-    order->exposed = zalloc(epochs->nexposure, sizeof *order->exposed);
-    for (size_t i = 0; i < epochs->nexposure; i++) {
-        table_put_number(&order->posts, epochs->exposure[i].first, i);
-        if (epochs->exposure[i].last != NONE)
-            table_put_number(&order->waits, epochs->exposure[i].last, i);
-    }
-    for (size_t i = 0; i < epochs->naccess; i++)
-        if (epochs->access[i].last != NONE)
-            table_put_number(&order->completes, epochs->access[i].last, i);
-}
-
-static void free_waiting(struct waiting *waiting)
-{
-    for (size_t i = 0; i < waiting->n; i++)
-        snap_drop(waiting->op[i].snap);
-    free(waiting->op);
-}
-
-static void free_side(void *value)
-{
-    struct side *side = value;
-
-    free_waiting(&side->waiting);
-    snap_drop(side->entered);
-    free(side);
-}
-
-void order_free_point(void *value)
-{
-    struct meeting_point *point = value;
-
-    free(point->known);
-    free(point);
-}
-
 static void end_order(struct order *order)
 {
-    for (size_t i = 0; i < order->epochs->nexposure; i++) {
-        free_waiting(&order->exposed[i].waiting);
-        free(order->exposed[i].completed);
-        snap_drop(order->exposed[i].posted);
-    }
-    table_end(&order->sides, free_side);
-    table_end(&order->meetings, order_free_point);
-    table_end(&order->posts, NULL);
-    table_end(&order->waits, NULL);
-    table_end(&order->completes, NULL);
-    free(order->exposed);
     free(order->remote.first);
     free(order->remote.op);
     free(order->local.first);
@@ -490,9 +220,10 @@ void order_walk(const struct trace *trace, const struct epochs *epochs,
     order.end = zalloc(trace->nops, sizeof *order.end);
     order.opening = zalloc(trace->nops, sizeof *order.opening);
     memset(order.opening, 0xff, trace->nops * sizeof *order.opening); /* NONE */
-    number_epochs(&order);
+    order_epochs_begin(&order);
     find_ends(&order);
     order_learn_begin(&order);
+    order_host_begin(&order);
     for (size_t i = 0; i < trace->nmoments; i++) {
         one_moment(&order, &trace->moment[i]);
         if (i % 100000 == 0)
@@ -500,6 +231,8 @@ void order_walk(const struct trace *trace, const struct epochs *epochs,
     }
     progress_end();
     order_learn_end(&order);
+    order_host_end(&order);
+    order_epochs_end(&order);
     end_order(&order);
     *out = NULL;
 }

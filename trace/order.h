@@ -5,8 +5,10 @@
  *
  * The steps of a trace are walked in the order of time, with a vector clock for each rank
  * (clocks.h). An access begins where its operation is issued, or, at the target, where that has
- * come to its exposure epoch, if that is later. It ends where the standard completes it. It comes
- * before another one if the process at which the other begins has learnt of its end by then.
+ * come to its exposure epoch, if that is later. It ends where the standard completes it. The buffer
+ * of a message is accessed from the call that begins the message to the return of the one in which
+ * it is complete (MPI 4.1, 3.2 and 3.7.2). An access comes before another one if the process at
+ * which the other begins has learnt of its end by then.
  *
  * Who learns from whom: at fences, creation and end of a window all from all; the target's
  * MPI_Win_wait from its origins' MPI_Win_complete; who gets a lock from those that held it before
@@ -35,10 +37,12 @@ struct op_end {
 
 struct order;
 
-/* Called for each operation in which accesses begin, with the clock of who does it then. */
+/* Called for each operation in which accesses begin, and for each message, with the clock of who
+ * does it then. Messages are numbered: those of trace->sending, then those of trace->receiving. */
 struct order_calls {
     void (*local)(void *arg, uint32_t op, const uint32_t *clock);
     void (*target)(void *arg, uint32_t op, const uint32_t *clock);
+    void (*message)(void *arg, uint32_t message, const uint32_t *clock);
     void *arg;
 };
 
@@ -50,6 +54,11 @@ void order_walk(const struct trace *trace, const struct epochs *epochs,
 /* order_before returns whether the access of an operation, at its target or in the buffers of its
  * origin, has ended before somebody with this clock begins another one. */
 bool order_before(const struct order *order, uint32_t op, bool at_target, const uint32_t *clock);
+
+/* order_message_before returns whether the buffer of a message is no longer used when somebody with
+ * this clock begins another access: its call or its request is complete, or, of one that is sent,
+ * its receive is. */
+bool order_message_before(const struct order *order, uint32_t message, const uint32_t *clock);
 
 /* order_end returns the time of the call that ends the access; UINT64_MAX: none does. */
 uint64_t order_end(const struct order *order, uint32_t op, bool at_target);

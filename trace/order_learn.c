@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order_learn.c - who learns from whom by locks, atomic operations, MPI_Win_sync, notifications and
- * the host's functions, see order.h.
+ * order_learn.c - who learns from whom by locks, atomic operations, MPI_Win_sync and notifications,
+ * see order.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,7 @@ struct held {
 /* Updates of more bytes than this are not looked up by their place. */
 enum { NARROW = 64 };
 
-/* Leaves the rank's clock under a key. */
-static void leave_at(struct order *order, struct table *table, uint64_t key, uint32_t rank)
+void order_leave_at(struct order *order, struct table *table, uint64_t key, uint32_t rank)
 {
     uint32_t *known = table_get(table, key), *before = known;
 
@@ -163,7 +162,7 @@ static void leave_update(struct order *order, const struct operation *op)
     }
     clocks_leave(&order->clocks, op->rank, &order->narrow[op->target]);
     for (uint64_t at = access->begin / 8; at <= (access->begin + access->length - 1) / 8; at++)
-        leave_at(order, &order->words, word_key(op->target, at * 8), op->rank);
+        order_leave_at(order, &order->words, word_key(op->target, at * 8), op->rank);
 }
 
 static void learn_update(struct order *order, const struct operation *op)
@@ -241,102 +240,6 @@ void order_taken(struct order *order, const struct taking *taking)
     take(order, taking->rank, taking->win, taking->number, taking->source);
 }
 
-/* ---- the host's functions ---- */
-
-static uint64_t pair_key(uint32_t from, uint32_t to)
-{
-    return (uint64_t)from << 32 | to;
-}
-
-static void host_begins(struct order *order, const struct call *call)
-{
-    if (call->peer == NONE) {
-        clocks_leave(&order->clocks, call->rank, &order->begun);
-        return;
-    }
-    clocks_leave(&order->clocks, call->rank, &order->sent[call->peer]);
-    leave_at(order, &order->pairs, pair_key(call->rank, call->peer), call->rank);
-}
-
-/* A receive from one process learns from that alone. */
-static void host_completes(struct order *order, const struct call *call, bool from_one)
-{
-    clocks_learn(&order->clocks, call->rank,
-                 from_one ? table_get(&order->pairs, pair_key(call->peer, call->rank))
-                          : order->sent[call->rank]);
-    clocks_learn(&order->clocks, call->rank, order->begun);
-}
-
-/* The collective call that the rank is in: by its communicator, and how many such calls the rank
- * has made of it. The standard has them in one order at all processes of a communicator. */
-static uint64_t collective_key(struct order *order, const struct call *call, bool enters)
-{
-    const uint64_t key = (uint64_t)call->comm << 32 | call->rank;
-    uint64_t count = table_number(&order->comm_counts, key);
-
-    if (count == TABLE_NONE)
-        count = 0;
-    if (enters)
-        table_put_number(&order->comm_counts, key, ++count);
-    return (uint64_t)call->comm << 32 | count;
-}
-
-/* How many processes its communicator has; 0: not known. */
-static uint32_t processes_of(const struct trace *trace, const struct call *call)
-{
-    const uint32_t group = call->comm < trace->ncomms ? trace->comm[call->comm] : NONE;
-
-    return group < trace->ngroups ? trace->group[group].n : 0;
-}
-
-static enum host_kind kind_of(const struct order *order, const struct call *call)
-{
-    const enum host_kind kind = order->host_kind[call->call];
-
-    return kind == HOST_COLLECTIVE && processes_of(order->trace, call) == 0 ? HOST_OTHER : kind;
-}
-
-void order_host_enter(struct order *order, const struct call *call)
-{
-    const enum host_kind kind = kind_of(order, call);
-
-    switch (kind) {
-    case HOST_SEND:
-    case HOST_SYNC_SEND:
-    case HOST_EXCHANGE:
-        host_begins(order, call);
-        break;
-    case HOST_COLLECTIVE:
-        order_meet(order, &order->collectives, collective_key(order, call, true), call->rank);
-        break;
-    case HOST_BEGIN:
-    case HOST_OTHER:
-        clocks_leave(&order->clocks, call->rank, &order->begun);
-        break;
-    default:
-        break;
-    }
-    if (order->sync_sends &&
-        (kind == HOST_RECEIVE || kind == HOST_IRECEIVE || kind == HOST_EXCHANGE))
-        clocks_leave(&order->clocks, call->rank, &order->received);
-}
-
-void order_host_leave(struct order *order, const struct call *call)
-{
-    const enum host_kind kind = kind_of(order, call);
-
-    if (call->unrecorded)
-        return;
-    if (kind == HOST_RECEIVE || kind == HOST_EXCHANGE || kind == HOST_COMPLETE ||
-        kind == HOST_OTHER)
-        host_completes(order, call, kind == HOST_RECEIVE && call->peer != NONE);
-    if (kind == HOST_SYNC_SEND || (kind == HOST_COMPLETE && order->sync_sends))
-        clocks_learn(&order->clocks, call->rank, order->received);
-    if (kind == HOST_COLLECTIVE)
-        order_part(order, &order->collectives, collective_key(order, call, false), call->rank,
-                   processes_of(order->trace, call));
-}
-
 /* ---- steps ---- */
 
 void order_enter(struct order *order, uint32_t index)
@@ -393,13 +296,7 @@ void order_learn_begin(struct order *order)
     order->wide = zalloc(trace->nranks, sizeof *order->wide);
     order->narrow = zalloc(trace->nranks, sizeof *order->narrow);
     order->arrivals = zalloc(trace->nranks, sizeof *order->arrivals);
-    order->sent = zalloc(trace->nranks, sizeof *order->sent);
     order->synced = zalloc(trace->nwindows, sizeof *order->synced);
-    order->host_kind = zalloc(trace->ncall_names, sizeof *order->host_kind);
-    for (unsigned i = 0; i < trace->ncall_names; i++)
-        order->host_kind[i] = host_kind(trace->call_name[i]);
-    for (size_t i = 0; i < trace->ncalls; i++)
-        order->sync_sends |= order->host_kind[trace->call[i].call] == HOST_SYNC_SEND;
     for (size_t i = 0; i < trace->nops; i++)
         order->fetches |= is_atomic(&trace->op[i]) && trace->op[i].op != TRACE_ACCUMULATE;
     for (size_t i = 0; i < trace->ncalls; i++)
@@ -448,17 +345,10 @@ void order_learn_end(struct order *order)
     free_lists(order->wide, trace->nranks);
     free_lists(order->narrow, trace->nranks);
     free_lists(order->arrivals, trace->nranks);
-    free_lists(order->sent, trace->nranks);
     free_lists(order->synced, trace->nwindows);
-    free(order->host_kind);
-    free(order->begun);
-    free(order->received);
     table_end(&order->locks, free_place);
     table_end(&order->held, free_held);
     table_end(&order->unlocks, NULL);
     table_end(&order->words, free);
     table_end(&order->raised, free_raised);
-    table_end(&order->pairs, free);
-    table_end(&order->comm_counts, NULL);
-    table_end(&order->collectives, order_free_point);
 }

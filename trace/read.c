@@ -173,6 +173,7 @@ void trace_free(struct trace *trace)
     free(trace->lock);
     free(trace->taking);
     free(trace->access);
+    free(trace->buffer);
     free(trace->memory);
     free(trace->moment);
     free(trace->creator);

@@ -418,6 +418,7 @@ static void finish(struct reading *reading)
     trace->length = reading->last;
     reading_regions_finish(reading);
     assign_accesses(trace);
+    reading_messages_finish(trace);
     for (size_t i = 0; i < trace->ncalls; i++)
         if (trace->call[i].leave == 0) {
             trace->call[i].leave = trace->length;
@@ -453,7 +454,7 @@ bool events_read(struct defs *defs, OTF2_Reader *reader, uint64_t *nread)
 
     reading.at = zalloc(defs->trace->nplaces, sizeof *reading.at);
     for (size_t i = 0; i < defs->trace->nplaces; i++)
-        reading.at[i].visit = reading.at[i].stopped = NONE;
+        reading.at[i].visit = reading.at[i].stopped = reading.at[i].message = NONE;
     reading.locks = zalloc(defs->trace->nranks, sizeof *reading.locks);
     reading.requests = zalloc(defs->trace->nranks, sizeof *reading.requests);
     reading.open_ops = zalloc(defs->trace->nranks, sizeof *reading.open_ops);

@@ -4,6 +4,8 @@
  */
 #include "reading.h"
 
+#include <stdlib.h>
+
 /* Ranks of a communicator as ranks in MPI_COMM_WORLD. */
 static uint32_t world_of(const struct trace *trace, uint32_t comm, uint32_t rank)
 {
@@ -31,6 +33,13 @@ static bool find_here(struct reading *reading, OTF2_LocationRef location, OTF2_T
     return true;
 }
 
+/* What comes next at the place may be about this message. */
+static void last_is(struct reading *reading, const struct here *here, uint32_t index, bool sends)
+{
+    reading->at[here->place].message = index;
+    reading->at[here->place].sends = sends;
+}
+
 static uint32_t new_sending(struct reading *reading, const struct here *here, uint32_t peer,
                             OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
@@ -47,6 +56,7 @@ static uint32_t new_sending(struct reading *reading, const struct here *here, ui
                                                         .tag = tag,
                                                         .call = here->call,
                                                         .completer = NONE};
+    last_is(reading, here, (uint32_t)trace->nsendings, true);
     return (uint32_t)trace->nsendings++;
 }
 
@@ -107,6 +117,7 @@ static uint32_t new_receiving(struct reading *reading, const struct here *here)
                                                               .comm = NONE,
                                                               .call = here->call,
                                                               .completer = NONE};
+    last_is(reading, here, (uint32_t)trace->nreceivings, false);
     return (uint32_t)trace->nreceivings++;
 }
 
@@ -197,6 +208,73 @@ static OTF2_CallbackCode on_together(OTF2_LocationRef location, OTF2_TimeStamp t
                                                              .op = (uint16_t)op,
                                                              .bytes = sent + received};
     return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- buffers ---- */
+
+void reading_buffer(struct reading *reading, uint32_t place, struct access access)
+{
+    const struct at_place *at = &reading->at[place];
+    struct trace *trace = reading->trace;
+
+    if (at->message == NONE || (access.side == TRACE_LOADED) != at->sends)
+        return;
+    access.op = at->message;
+    access.number = (uint32_t)trace->nbuffers;
+    trace->buffer =
+        grow(trace->buffer, trace->nbuffers, &trace->buffers_cap, sizeof *trace->buffer);
+    trace->buffer[trace->nbuffers++] = access;
+}
+
+static int by_message(const void *a, const void *b)
+{
+    const struct access *x = a, *y = b;
+
+    if (x->side != y->side)
+        return x->side < y->side ? -1 : 1;
+    if (x->op != y->op)
+        return x->op < y->op ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* A receive stores no more than what has come: whole blocks, or a part of one alone. What is left
+ * out is no more than a block. */
+static void cut_to_received(struct trace *trace, struct receiving *receiving)
+{
+    uint64_t left = receiving->completer == NONE ? 0 : receiving->bytes;
+    uint32_t kept = 0;
+
+    for (; kept < receiving->nbuffer && left > 0; kept++) {
+        struct access *access = &trace->buffer[receiving->buffer + kept];
+
+        if (access->inexact || access->length == 0)
+            continue;
+        if (access->length > left)
+            access->length = left;
+        if (access->n > left / access->length) {
+            access->n = (uint32_t)(left / access->length);
+            left = 0;
+        }
+        left = u64_minus(left, access->n * access->length);
+    }
+    receiving->nbuffer = kept;
+}
+
+void reading_messages_finish(struct trace *trace)
+{
+    sort(trace->buffer, trace->nbuffers, sizeof *trace->buffer, by_message);
+    for (size_t i = 0; i < trace->nbuffers; i++) {
+        const struct access *access = &trace->buffer[i];
+        const bool sends = access->side == TRACE_LOADED;
+        uint32_t *n =
+            sends ? &trace->sending[access->op].nbuffer : &trace->receiving[access->op].nbuffer;
+
+        if ((*n)++ == 0)
+            *(sends ? &trace->sending[access->op].buffer : &trace->receiving[access->op].buffer) =
+                (uint32_t)i;
+    }
+    for (size_t i = 0; i < trace->nreceivings; i++)
+        cut_to_received(trace, &trace->receiving[i]);
 }
 
 void reading_messages_callbacks(OTF2_GlobalEvtReaderCallbacks *on)

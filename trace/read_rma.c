@@ -317,8 +317,8 @@ static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp 
     if (blocks != NONE)
         (void)OTF2_AttributeList_GetInt64(list, reading->defs->attr[ATTR_STRIDE], &access.stride);
     const uint32_t rank = trace->place[place].rank;
-    const uint64_t index =
-        table_number(&reading->open_ops[rank], reading_u64(reading, list, ATTR_OPERATION));
+    const uint64_t id = reading_u64(reading, list, ATTR_OPERATION);
+    const uint64_t index = table_number(&reading->open_ops[rank], id);
     access.side = how & TRACE_SIDE;
     access.inexact = (how & TRACE_INEXACT) != 0;
     access.acc_op =
@@ -333,7 +333,8 @@ static OTF2_CallbackCode on_parameter(OTF2_LocationRef location, OTF2_TimeStamp 
         trace->access =
             grow(trace->access, trace->naccesses, &trace->accesses_cap, sizeof *trace->access);
         trace->access[trace->naccesses++] = access;
-    }
+    } else if (id == UINT64_MAX && (access.side == TRACE_LOADED || access.side == TRACE_STORED))
+        reading_buffer(reading, place, access);
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -25,6 +25,8 @@ struct at_place {
     unsigned others;  /* and other ones of MPI */
     uint32_t visit;   /* the innermost region of the program that is open; NONE: none */
     uint32_t stopped; /* of trace->doing, where nothing is recorded; NONE: something is */
+    uint32_t message; /* the last one: of trace->sending (sends), or ->receiving; NONE: none */
+    bool sends;
 };
 
 /* What is counted for a rank and a window. */
@@ -87,8 +89,11 @@ bool reading_is_other(uint32_t region);
 /* The innermost call of MPI that is open at a place, as an index of trace->call; NONE: none. */
 uint32_t reading_any_call(const struct reading *reading, uint32_t place);
 
-/* read_messages.c */
+/* read_messages.c; reading_buffer is told of memory that the last message at a place accesses. */
 void reading_messages_callbacks(OTF2_GlobalEvtReaderCallbacks *on);
+void reading_buffer(struct reading *reading, uint32_t place, struct access access);
+/* Which memory belongs to which message is known at the end of the events. */
+void reading_messages_finish(struct trace *trace);
 
 /* read_rma.c */
 void reading_rma_callbacks(OTF2_GlobalEvtReaderCallbacks *on);

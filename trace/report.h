@@ -21,10 +21,11 @@ void report_text(const struct findings *findings, FILE *out);
 /* One object; all times in nanoseconds. */
 void report_json(const struct findings *findings, FILE *out);
 
-/* report_conflicts.c: the part about conflicting accesses; of the JSON object a member, with a
- * comma in front. */
+/* report_conflicts.c: the part about conflicting accesses; of the JSON object, and of the page's
+ * data, a member, with a comma in front. */
 void report_conflicts_text(const struct analysis *analysis, FILE *out);
 void report_conflicts_json(const struct analysis *analysis, FILE *out);
+void report_conflicts_html(const struct analysis *analysis, FILE *out);
 
 /* In the JSON object, after another member: where a call stands, or null. */
 void report_json_site(const struct trace *trace, const char *name, uint32_t site, FILE *out);

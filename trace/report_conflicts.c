@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report_conflicts.c - conflicting accesses, for a terminal and for programs.
+ * report_conflicts.c - conflicting accesses, for a terminal, for programs, and for the page.
  */
 #include "report.h"
 
@@ -9,20 +9,20 @@
 
 #include "../tools/json.h"
 
-enum { CONFLICTS_SHOWN = 30 };
+enum { CONFLICTS_SHOWN = 30, ON_PAGE = 1000 };
 
 /* The window of the one of the two that is an access by RMA; NONE: both are to buffers. */
-static uint32_t window_of(const struct trace *trace, const struct conflict *conflict)
+static uint32_t window_of(const struct conflict *conflict)
 {
     for (int i = 1; i >= 0; i--)
         if (conflict->side[i].kind >= TOUCH_GET)
-            return trace->op[conflict->side[i].op].win;
+            return conflict->side[i].win;
     return NONE;
 }
 
 static char *bytes_text(const struct trace *trace, const struct conflict *conflict)
 {
-    const uint32_t win = window_of(trace, conflict);
+    const uint32_t win = window_of(conflict);
     uint64_t begin = conflict->begin;
 
     if (win == NONE || !conflict_place(trace, conflict, win, &begin))
@@ -34,14 +34,14 @@ static char *bytes_text(const struct trace *trace, const struct conflict *confli
 
 static void text_side(const struct trace *trace, const struct conflict_side *side, FILE *out)
 {
-    const struct operation *op = &trace->op[side->op];
     char *what = conflict_access_text(trace, side);
     char *opening = report_call_at(trace, side->opening, true);
     char *closing = report_call_at(trace, side->closing, true);
 
-    fprintf(out, "    rank %u at %.6f s: %s\n", op->rank, (double)op->issue / 1e9, what);
-    fprintf(out, "      in the epoch of %s, complete in %s\n", *opening ? opening : "no known call",
-            *closing ? closing : "no recorded call");
+    fprintf(out, "    rank %u at %.6f s: %s\n      ", side->rank, (double)side->time / 1e9, what);
+    if (!side->is_message)
+        fprintf(out, "in the epoch of %s, ", *opening ? opening : "no known call");
+    fprintf(out, "complete in %s\n", *closing ? closing : "no recorded call");
     free(what);
     free(opening);
     free(closing);
@@ -49,7 +49,7 @@ static void text_side(const struct trace *trace, const struct conflict_side *sid
 
 static void text_conflict(const struct trace *trace, const struct conflict *conflict, FILE *out)
 {
-    const uint32_t win = window_of(trace, conflict);
+    const uint32_t win = window_of(conflict);
     char *where = bytes_text(trace, conflict);
 
     fprintf(out, "\n  %s", where);
@@ -96,17 +96,25 @@ static void json_call(const struct trace *trace, const char *name, const char *s
     report_json_site(trace, site_name, call ? call->site : NONE, out);
 }
 
+static void json_window(const struct trace *trace, uint32_t win, FILE *out)
+{
+    if (win == NONE)
+        fputs("null", out);
+    else
+        json_text(out, report_window(trace, win));
+}
+
 static void json_side(const struct trace *trace, const struct conflict_side *side, FILE *out)
 {
     static const char *const kind[] = {"load", "store", "get", "put", "atomic"};
-    const struct operation *op = &trace->op[side->op];
 
-    fprintf(out, "{\"rank\": %u, \"access\": \"%s\", \"operation\": ", op->rank, kind[side->kind]);
+    fprintf(out, "{\"rank\": %u, \"access\": \"%s\", \"operation\": ", side->rank,
+            kind[side->kind]);
     json_text(out, side->kind == TOUCH_ATOMIC ? mpi_op_name[side->acc_op] : "");
     fputs(", \"window\": ", out);
-    json_text(out, report_window(trace, op->win));
-    fprintf(out, ", \"time\": %" PRIu64, op->issue);
-    json_call(trace, "call", "site", op->call, out);
+    json_window(trace, side->win, out);
+    fprintf(out, ", \"time\": %" PRIu64, side->time);
+    json_call(trace, "call", "site", side->call, out);
     json_call(trace, "epoch", "epoch_site", side->opening, out);
     json_call(trace, "end", "end_site", side->closing, out);
     fputs("}", out);
@@ -114,15 +122,12 @@ static void json_side(const struct trace *trace, const struct conflict_side *sid
 
 static void json_conflict(const struct trace *trace, const struct conflict *conflict, FILE *out)
 {
-    const uint32_t win = window_of(trace, conflict);
+    const uint32_t win = window_of(conflict);
     uint64_t displacement;
 
     fprintf(out, "{\"number\": %" PRIu64 ", \"rank\": %u, \"window\": ", conflict->number,
             conflict->rank);
-    if (win == NONE)
-        fputs("null", out);
-    else
-        json_text(out, report_window(trace, win));
+    json_window(trace, win, out);
     fprintf(out, ", \"address\": %" PRIu64 ", \"displacement\": ", conflict->begin);
     if (win != NONE && conflict_place(trace, conflict, win, &displacement))
         fprintf(out, "%" PRIu64, displacement);
@@ -150,4 +155,63 @@ void report_conflicts_json(const struct analysis *analysis, FILE *out)
         json_conflict(analysis->trace, &conflicts->conflict[i], out);
     }
     fprintf(out, "], \"skipped\": %" PRIu64 "}", conflicts->skipped);
+}
+
+static char *side_text(const struct trace *trace, const struct conflict_side *side)
+{
+    char *what = conflict_access_text(trace, side);
+    char *opening = report_call_at(trace, side->opening, true);
+    char *closing = report_call_at(trace, side->closing, true);
+    char *epoch = side->is_message
+                      ? text("%s", "")
+                      : text(", in the epoch of %s", *opening ? opening : "no known call");
+    char *all = text("rank %u: %s%s, complete in %s", side->rank, what, epoch,
+                     *closing ? closing : "no recorded call");
+
+    free(what);
+    free(opening);
+    free(closing);
+    free(epoch);
+    return all;
+}
+
+/* [where, window, number, the two accesses, begin of the earlier, time between them]. */
+static void page_conflict(const struct trace *trace, const struct conflict *conflict, FILE *out)
+{
+    const uint32_t win = window_of(conflict);
+    const uint64_t a = conflict->side[0].time, b = conflict->side[1].time;
+    char *where = bytes_text(trace, conflict);
+
+    fputs("[", out);
+    json_text(out, where);
+    fputs(", ", out);
+    json_text(out, win == NONE ? "" : report_window(trace, win));
+    fprintf(out, ", %" PRIu64, conflict->number);
+    for (int i = 0; i < 2; i++) {
+        char *side = side_text(trace, &conflict->side[i]);
+
+        fputs(", ", out);
+        json_text(out, side);
+        free(side);
+    }
+    fprintf(out, ", %" PRIu64 ", %" PRIu64 "]", u64_min(a, b), u64_max(a, b) - u64_min(a, b));
+    free(where);
+}
+
+void report_conflicts_html(const struct analysis *analysis, FILE *out)
+{
+    const struct conflicts *conflicts = &analysis->conflicts;
+
+    fputs(",\n\"conflicts\": ", out);
+    if (!conflicts->recorded) {
+        fputs("null", out);
+        return;
+    }
+    fprintf(out, "{\"all\": %zu, \"skipped\": %" PRIu64 ", \"found\": [", conflicts->n,
+            conflicts->skipped);
+    for (size_t i = 0; i < conflicts->n && i < ON_PAGE; i++) {
+        fputs(i ? ",\n" : "\n", out);
+        page_conflict(analysis->trace, &conflicts->conflict[i], out);
+    }
+    fputs("]}", out);
 }

@@ -468,6 +468,7 @@ static void write_data(const struct findings *findings, const char *title, FILE 
     write_tables(analysis, out);
     write_sites(analysis, out);
     write_whatif(findings->whatif, out);
+    report_conflicts_html(analysis, out);
     write_causes(findings->causes, out);
     write_regions(trace, findings->causes, out);
     write_calls(trace, out);

@@ -24,6 +24,8 @@
 
 struct rma;
 struct win;
+struct dtype;
+struct trace;
 
 /* ---- windows (MPI 4.1, 12.2) ---- */
 
@@ -357,5 +359,11 @@ int rma_flush_all(struct win *win, bool local);
  * before and after. It makes progress, and operations of a passive epoch that nobody has flushed
  * leave for their targets. May wait until targets grant their locks. MRMA_ERR_PROC_FAILED. */
 int rma_sync(struct win *win);
+
+/* rma_trace_buffer records that the message which the calling thread has recorded just before, with
+ * that time, reads (stored: writes) count of type from base on: in the buffer of a call that is not
+ * RMA's. As with operations, only the span is recorded of a datatype in very many pieces. */
+void rma_trace_buffer(struct trace *tr, uint64_t time, const void *base, const struct dtype *type,
+                      size_t count, bool stored);
 
 #endif

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 7, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 8, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -135,8 +135,9 @@ enum trace_kind {
     TRACE_COLLECTIVE, /* what the call that has begun last does together with all of a communicator:
                          win, what: enum trace_collective, peer: root, -1: none, bytes: handed in,
                          id: bytes handed out at this process */
-    TRACE_ACCESS,     /* memory that the operation before, or the window that has been made before,
-                       is about: struct trace_access. Where that is asked for */
+    TRACE_ACCESS,     /* memory that the record before is about, which is an operation, a message
+                         (TRACE_SEND, TRACE_RECEIVE, or TRACE_RECEIVED without a request), or a
+                         window that has been made: struct trace_access. Where that is asked for */
     TRACE_KINDS
 };
 
@@ -257,7 +258,8 @@ struct trace_text {
 };
 
 /* n blocks of length bytes, stride apart, of which the first begins at this address. An operation
- * has as many of these as it takes, at its target and in the memory of its own process. */
+ * or a message has as many of these as it takes, at its target and in the memory of its own
+ * process. */
 enum trace_side {
     TRACE_AT_TARGET = 1, /* in the memory of the target's process */
     TRACE_LOADED,        /* read here */

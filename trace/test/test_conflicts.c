@@ -17,6 +17,7 @@
 
 #include "../host_calls.h"
 #include "../pieces.h"
+#include "message_make.h"
 #include "tool_run.h"
 
 enum { ADDRESS = 0x10000 };
@@ -290,6 +291,63 @@ static void an_early_put_begins_with_the_post(void **state)
     }
 }
 
+/* Memory that a message accesses whose record is the last of the rank. */
+static void message_memory(struct made_job *job, uint32_t rank, unsigned side, uint64_t begin,
+                           uint32_t n, uint64_t length, int64_t stride)
+{
+    struct made_file *file = &job->app[rank];
+    const uint64_t time = file->record[file->n - 1].time;
+    struct trace_access *access = (struct trace_access *)make_record(file, 0, TRACE_ACCESS);
+
+    access->time = time;
+    access->what = (uint16_t)side;
+    access->n = n;
+    access->begin = begin;
+    access->length = length;
+    access->stride = stride;
+}
+
+/* A receive of at most 128 bytes, of which 64 come, is under way at rank 1 while rank 2 puts. */
+static void a_receive_stores_what_has_come(void **state)
+{
+    static const struct {
+        uint32_t n; /* blocks of length bytes, twice as far apart */
+        uint64_t length, put;
+        bool conflict;
+    } cases[] = {{1, 128, 0, true},  {1, 128, 56, true},  {1, 128, 64, false},
+                 {16, 8, 112, true}, {16, 8, 120, false}, {16, 8, 128, false}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made_job job;
+
+        make_job(&job, 3);
+        make_messages(&job);
+        fences(&job, 20);
+        make_enter(&job, 1, 30, IRECV);
+        make_message(&job, 1, 31, TRACE_RECEIVE, WORLD, -1, 1);
+        message_memory(&job, 1, TRACE_STORED, ADDRESS, cases[i].n, cases[i].length,
+                       (int64_t)(2 * cases[i].length));
+        make_leave(&job, 1, 32, IRECV);
+        put(&job, 2, 35, ADDRESS + cases[i].put, 8);
+        make_send(&job, 0, 40, 41, WORLD, 1);
+        make_enter(&job, 1, 42, WAITALL);
+        make_message(&job, 1, 43, TRACE_RECEIVED, WORLD, 0, 1);
+        make_leave(&job, 1, 44, WAITALL);
+        fences(&job, 60);
+        make_free_all(&job, 100);
+        char *text = run_report(&job, "%s");
+        assert_true(
+            contains(text, cases[i].conflict ? "1 pair of calls access" : "none was found"));
+        if (cases[i].conflict) {
+            assert_true(contains(text, "rank 1 at 0.000032 s: the buffer that MPI_Irecv writes"));
+            assert_true(contains(text, "complete in MPI_Waitall"));
+        }
+        free(text);
+        make_free(&job);
+    }
+}
+
 /* Some ten thousand operations on the same bytes and on others take no time that grows with their
  * square: this test would not end. */
 static void many_operations_are_looked_at(void **state)
@@ -327,6 +385,7 @@ int main(void)
         cmocka_unit_test(conflicts_are_found_up_to_the_end_of_the_first_process),
         cmocka_unit_test(blocks_beside_each_other_do_not_conflict),
         cmocka_unit_test(an_early_put_begins_with_the_post),
+        cmocka_unit_test(a_receive_stores_what_has_come),
         cmocka_unit_test(many_operations_are_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,13 +228,49 @@ static void large(void **state)
     make_free(&job);
 }
 
+/* Two puts in one epoch to the same bytes are a row of the table; where accesses are not recorded
+ * there is no table. */
+static void conflicts(void **state)
+{
+    (void)state;
+    for (int recorded = 0; recorded < 2; recorded++) {
+        struct made_job job;
+
+        make_job(&job, 3);
+        make_create_all(&job);
+        for (uint32_t i = 0; i < 3; i++)
+            make_fence(&job, i, 20, 25, 0);
+        for (uint32_t i = 0; i < 3; i += 2) {
+            make_op(&job, i, 30, 31, TRACE_PUT, 1, 8, TRACE_PACKETS);
+            if (recorded)
+                make_access(&job, i, TRACE_AT_TARGET, 0x10000 + 2 * i, 8);
+        }
+        for (uint32_t i = 0; i < 3; i++)
+            make_fence(&job, i, 40, 45, 0);
+        make_free_all(&job, 100);
+        make_page(&job, "extended");
+        char *output = browse(&job, "", false);
+        if (recorded) {
+            assert_has(output, "<h2>Conflicting accesses</h2>");
+            assert_has(output, "bytes 0x10004 to 0x10007 of the memory of rank 1</td>");
+            assert_has(
+                output,
+                "<td class=\"text\">rank 0: MPI_Put, in the epoch of MPI_Win_fence, complete in "
+                "MPI_Win_fence</td><td class=\"text\">rank 2: MPI_Put, in the epoch of "
+                "MPI_Win_fence, complete in MPI_Win_fence</td>");
+        } else {
+            assert_null(strstr(output, "<h2>Conflicting accesses</h2>"));
+        }
+        free(output);
+        make_free(&job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data),
-        cmocka_unit_test(drawn),
-        cmocka_unit_test(regions),
-        cmocka_unit_test(large),
+        cmocka_unit_test(data),      cmocka_unit_test(drawn), cmocka_unit_test(regions),
+        cmocka_unit_test(conflicts), cmocka_unit_test(large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,13 @@ const struct log *engine_messages(void)
     return &early;
 }
 
+struct dtype_cache *state_types(void)
+{
+    /* pairs with the store in leave_new */
+    return atomic_load_explicit(&phase, memory_order_acquire) == PHASE_READY ? mpi_state.types
+                                                                             : NULL;
+}
+
 /* Out of PHASE_NEW if possible; the lock is held. Where make is NULL only a look at the variables
  * is wanted. */
 static int leave_new(state_maker *make, char *msg, size_t len)
@@ -97,7 +104,7 @@ static int leave_new(state_maker *make, char *msg, size_t len)
     err = make(&conf, &early, &made, msg, len);
     if (err == MRMA_SUCCESS) {
         mpi_state = made;
-        /* pairs with the loads in state_make and engine_messages */
+        /* pairs with the loads in state_make, state_types and engine_messages */
         atomic_store_explicit(&phase, PHASE_READY, memory_order_release);
     }
     return err;

@@ -64,6 +64,9 @@ int state_make(state_maker *make, char *msg, size_t len);
  * where mpi_state is empty. No other thread uses the engine. */
 void state_unmake(void (*end)(void));
 
+/* state_types returns the datatypes of mpi_state; NULL: there is no engine. Any thread. */
+struct dtype_cache *state_types(void);
+
 /* world_rank returns the rank in MPI_COMM_WORLD, 0 where the program has not initialised it. */
 int world_rank(void);
 

@@ -45,7 +45,7 @@ function describe(    n, i, name, names) {
     n = split("Send Bsend Ssend Rsend", names, " ")
     for (i = 1; i <= n; i++) {
         name = names[i]
-        before[name] = "messages()->send($2, $3, $4, $5, $6);"
+        before[name] = "messages()->send($1, $2, $3, $4, $5, $6);"
         name = "I" tolower(substr(name, 1, 1)) substr(name, 2)
         begins_request(name, "true")
         name = names[i] "_init"
@@ -58,13 +58,13 @@ function describe(    n, i, name, names) {
     after["Recv_init"] = "messages()->persistent(false, $2, $3, $4, $5, $6, rc, $7);"
     # buffer, count, type, peer, tag, communicator, status
     before["Recv"] = "$7 = given_status($7, &own);"
-    after["Recv"] = "if (rc == MPI_SUCCESS) messages()->received($6, $7);"
+    after["Recv"] = "if (rc == MPI_SUCCESS) messages()->received($1, $2, $3, $6, $7);"
     own_status["Recv"] = 1
-    before["Sendrecv"] = "messages()->send($2, $3, $4, $5, $11); $12 = given_status($12, &own);"
-    after["Sendrecv"] = "if (rc == MPI_SUCCESS) messages()->received($11, $12);"
+    before["Sendrecv"] = "messages()->send($1, $2, $3, $4, $5, $11); $12 = given_status($12, &own);"
+    after["Sendrecv"] = "if (rc == MPI_SUCCESS) messages()->received($6, $7, $8, $11, $12);"
     own_status["Sendrecv"] = 1
-    before["Sendrecv_replace"] = "messages()->send($2, $3, $4, $5, $8); $9 = given_status($9, &own);"
-    after["Sendrecv_replace"] = "if (rc == MPI_SUCCESS) messages()->received($8, $9);"
+    before["Sendrecv_replace"] = "messages()->send($1, $2, $3, $4, $5, $8); $9 = given_status($9, &own);"
+    after["Sendrecv_replace"] = "if (rc == MPI_SUCCESS) messages()->received($1, $2, $3, $8, $9);"
     own_status["Sendrecv_replace"] = 1
     before["Start"] = "messages()->start(1, $1);"
     before["Startall"] = "messages()->start($1, $2);"
@@ -100,7 +100,7 @@ function describe(    n, i, name, names) {
     for (i = 1; i in names; i += 2) seen[names[i]] = "messages()->communicator($1, rc, $" names[i + 1] ");"
 }
 function begins_request(name, sends) {
-    before[name] = "posted = messages()->posted(" sends ", $2, $3, $4, $5, $6);"
+    before[name] = "posted = messages()->posted(" sends ", $1, $2, $3, $4, $5, $6);"
     after[name] = "messages()->pending(posted, " sends ", $6, rc, $7);"
     numbered[name] = 1
 }

@@ -35,13 +35,15 @@ struct traced_waits; /* requests that a call waits for */
  * call is recorded. */
 struct traced_messages {
     /* A message is going to be sent. */
-    void (*send)(MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm);
+    void (*send)(const void *buffer, MPI_Count count, MPI_Datatype type, int peer, int tag,
+                 MPI_Comm comm);
     /* A message was received, as status says. */
-    void (*received)(MPI_Comm comm, const MPI_Status *status);
+    void (*received)(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
+                     const MPI_Status *status);
     /* A send or receive is going to begin that has a request; returns its number, 0: it is not
      * recorded. */
-    uint64_t (*posted)(bool sends, MPI_Count count, MPI_Datatype type, int peer, int tag,
-                       MPI_Comm comm);
+    uint64_t (*posted)(bool sends, const void *buffer, MPI_Count count, MPI_Datatype type, int peer,
+                       int tag, MPI_Comm comm);
     /* It has begun (rc is MPI_SUCCESS) and has this request. */
     void (*pending)(uint64_t number, bool sends, MPI_Comm comm, int rc, const MPI_Request *request);
     /* A persistent request was made. */

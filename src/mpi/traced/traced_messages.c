@@ -7,6 +7,10 @@
  * MPI_PROC_NULL are none. Wrong arguments are not looked at further than here is necessary: the
  * host's call, which follows, finds them.
  *
+ * Where a trace is to tell which memory is accessed, the buffer of a message is recorded behind its
+ * begin, or, where a receive has no begin of its own, behind its end. Of persistent requests it is
+ * not.
+ *
  * State: the number of the last request. No locks. Neighbours: traced_comms.h, traced_requests.h;
  * traced_calls.h, which has what is implemented here.
  */
@@ -16,10 +20,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/err.h"
 #include "mpi/process/state.h"
 #include "mpi/traced/traced_calls.h"
 #include "mpi/traced/traced_comms.h"
 #include "mpi/traced/traced_requests.h"
+#include "rma/fast.h"
+#include "rma/rma.h"
 #include "trace/record.h"
 
 static _Atomic uint64_t last_request;
@@ -34,10 +41,33 @@ static uint64_t bytes_of(MPI_Count count, MPI_Datatype type)
     return (uint64_t)count * (uint64_t)size;
 }
 
-static void record(struct trace_record event)
+/* Returns its time. */
+static uint64_t record(struct trace_record event)
 {
     event.time = trace_now(mpi_trace);
     trace_add(mpi_trace, &event);
+    return event.time;
+}
+
+/* Where a message lies that was recorded before, at this time. */
+struct buffer {
+    const void *base;
+    MPI_Count count;
+    MPI_Datatype type;
+    bool stored; /* it is received there */
+};
+
+/* Without an engine there is no window that the buffer could be part of. */
+static void record_buffer(uint64_t time, struct buffer buffer)
+{
+    struct dtype_cache *types = state_types();
+    int err = MRMA_SUCCESS;
+
+    if (!trace_has_accesses(mpi_trace) || types == NULL || buffer.count <= 0)
+        return;
+    const struct dtype *type = dtype_lookup(types, buffer.type, &err);
+    if (type != NULL)
+        rma_trace_buffer(mpi_trace, time, buffer.base, type, (size_t)buffer.count, buffer.stored);
 }
 
 /* NULL: nothing of a message between this process and that one in comm is recorded. */
@@ -48,47 +78,49 @@ static const struct traced_comm *comm_with(MPI_Comm comm, int peer)
     return known != NULL && peer >= 0 && peer < known->size ? known : NULL;
 }
 
-static void record_send(uint32_t comm, int peer, int tag, uint64_t bytes, uint64_t request)
+static uint64_t record_send(uint32_t comm, int peer, int tag, uint64_t bytes, uint64_t request)
 {
-    record((struct trace_record){.kind = TRACE_SEND,
-                                 .win = comm,
-                                 .peer = peer,
-                                 .arg = (uint32_t)tag,
-                                 .bytes = bytes,
-                                 .id = request});
+    return record((struct trace_record){.kind = TRACE_SEND,
+                                        .win = comm,
+                                        .peer = peer,
+                                        .arg = (uint32_t)tag,
+                                        .bytes = bytes,
+                                        .id = request});
 }
 
-static void send(MPI_Count count, MPI_Datatype type, int peer, int tag, MPI_Comm comm)
+static void send(const void *buffer, MPI_Count count, MPI_Datatype type, int peer, int tag,
+                 MPI_Comm comm)
 {
     const struct traced_comm *known = comm_with(comm, peer);
 
     if (known != NULL)
-        record_send(known->number, peer, tag, bytes_of(count, type), 0);
+        record_buffer(record_send(known->number, peer, tag, bytes_of(count, type), 0),
+                      (struct buffer){buffer, count, type, false});
 }
 
-/* comm is the number of the communicator. */
-static void record_received(uint32_t comm, const MPI_Status *status, uint64_t request)
+/* comm is the number of the communicator; returns the time. */
+static uint64_t record_received(uint32_t comm, const MPI_Status *status, uint64_t request)
 {
     MPI_Count bytes = 0;
 
-    if (status->MPI_SOURCE < 0)
-        return;
     if (PMPI_Get_elements_x(status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes < 0)
         bytes = 0;
-    record((struct trace_record){.kind = TRACE_RECEIVED,
-                                 .win = comm,
-                                 .peer = status->MPI_SOURCE,
-                                 .arg = (uint32_t)status->MPI_TAG,
-                                 .bytes = (uint64_t)bytes,
-                                 .id = request});
+    return record((struct trace_record){.kind = TRACE_RECEIVED,
+                                        .win = comm,
+                                        .peer = status->MPI_SOURCE,
+                                        .arg = (uint32_t)status->MPI_TAG,
+                                        .bytes = (uint64_t)bytes,
+                                        .id = request});
 }
 
-static void received(MPI_Comm comm, const MPI_Status *status)
+static void received(const void *buffer, MPI_Count count, MPI_Datatype type, MPI_Comm comm,
+                     const MPI_Status *status)
 {
     const struct traced_comm *known = comm_with(comm, status->MPI_SOURCE);
 
     if (known != NULL)
-        record_received(known->number, status, 0);
+        record_buffer(record_received(known->number, status, 0),
+                      (struct buffer){buffer, count, type, true});
 }
 
 static uint64_t new_request(void)
@@ -96,23 +128,24 @@ static uint64_t new_request(void)
     return 1 + atomic_fetch_add_explicit(&last_request, 1, memory_order_relaxed);
 }
 
-static void record_receive(uint32_t comm, uint64_t request)
+static uint64_t record_receive(uint32_t comm, uint64_t request)
 {
-    record((struct trace_record){.kind = TRACE_RECEIVE, .win = comm, .peer = -1, .id = request});
+    return record(
+        (struct trace_record){.kind = TRACE_RECEIVE, .win = comm, .peer = -1, .id = request});
 }
 
-static uint64_t posted(bool sends, MPI_Count count, MPI_Datatype type, int peer, int tag,
-                       MPI_Comm comm)
+static uint64_t posted(bool sends, const void *buffer, MPI_Count count, MPI_Datatype type, int peer,
+                       int tag, MPI_Comm comm)
 {
     const struct traced_comm *known = comm_with(comm, !sends && peer == MPI_ANY_SOURCE ? 0 : peer);
 
     if (known == NULL)
         return 0;
     const uint64_t number = new_request();
-    if (sends)
-        record_send(known->number, peer, tag, bytes_of(count, type), number);
-    else
-        record_receive(known->number, number);
+    const uint64_t time = sends
+                              ? record_send(known->number, peer, tag, bytes_of(count, type), number)
+                              : record_receive(known->number, number);
+    record_buffer(time, (struct buffer){buffer, count, type, !sends});
     return number;
 }
 
@@ -217,7 +250,7 @@ static void complete(MPI_Request request, const MPI_Status *status)
         record_end(TRACE_CANCELLED, what.number);
     else if (what.sends)
         record_end(TRACE_SENT, what.number);
-    else
+    else if (status->MPI_SOURCE >= 0)
         record_received(what.comm, status, what.number);
 }
 

@@ -10,6 +10,7 @@
 
 #include "acc/acc.h"
 #include "dtype/dtype.h"
+#include "rma/rma.h"
 #include "rma/win/win.h"
 #include "trace/record.h"
 
@@ -110,6 +111,13 @@ static void record_buffer(struct side side, const void *base, const struct dtype
     side.count = count;
     side.what = what;
     record(&side);
+}
+
+void rma_trace_buffer(struct trace *tr, uint64_t time, const void *base, const struct dtype *type,
+                      size_t count, bool stored)
+{
+    record_buffer((struct side){.tr = tr, .time = time}, base, type, count,
+                  stored ? TRACE_STORED : TRACE_LOADED);
 }
 
 void traced_access(struct trace *tr, uint64_t time, const struct rma_target *t,
