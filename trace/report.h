@@ -21,6 +21,11 @@ void report_text(const struct findings *findings, FILE *out);
 /* One object; all times in nanoseconds. */
 void report_json(const struct findings *findings, FILE *out);
 
+/* report_profile.c: of the report for a terminal the run as a whole, and the tables of calls and
+ * operations. */
+void report_overview_text(const struct analysis *analysis, FILE *out);
+void report_profile_text(const struct analysis *analysis, FILE *out);
+
 /* report_conflicts.c: the part about conflicting accesses; of the JSON object, and of the page's
  * data, a member, with a comma in front. */
 void report_conflicts_text(const struct analysis *analysis, FILE *out);
