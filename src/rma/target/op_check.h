@@ -64,11 +64,17 @@ static inline bool target_record_fetches(const struct target_record *rec)
            rec->op.kind == PKT_OP_CAS;
 }
 
+/* The memory of a window that is not dynamic. */
+struct window_memory {
+    char *base;
+    uint64_t size;
+};
+
 /* target_plain_next cuts out the next record of the packet, at *at, if it is a struct pkt_plain in
- * which all is right, the commonest one, in a window that is not dynamic. It returns where its *len
+ * which all is right, the commonest one, for a window with that memory. It returns where its *len
  * bytes at *data go, and moves *at. NULL: it is any other, also what is wrong, and nothing was cut
  * out. */
-static inline char *target_plain_next(const struct win *w, const char **at, const char *end,
+static inline char *target_plain_next(struct window_memory mem, const char **at, const char *end,
                                       const char **data, size_t *len)
 {
     struct pkt_plain plain;
@@ -80,11 +86,11 @@ static inline char *target_plain_next(const struct win *w, const char **at, cons
         return NULL;
     *data = *at + sizeof plain;
     *len = plain.len;
-    if (pkt_align(*len) > (size_t)(end - *data) || plain.disp > w->size ||
-        *len > w->size - plain.disp)
+    if (pkt_align(*len) > (size_t)(end - *data) || plain.disp > mem.size ||
+        *len > mem.size - plain.disp)
         return NULL;
     *at = *data + pkt_align(*len);
-    return (char *)w->base + plain.disp;
+    return mem.base + plain.disp;
 }
 
 /* target_seg_addr returns the address of a segment that is known to be inside the window's memory.

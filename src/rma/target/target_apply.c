@@ -157,12 +157,30 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
     return report_unreadable(w, t);
 }
 
+/* The short puts in front of the next record that is anything else, most at most: *at moves behind
+ * them, *bytes is how many they have put. Returns how many there were. */
+static uint32_t apply_plain(const struct win *w, const char **at, const char *end, uint32_t most,
+                            uint64_t *bytes)
+{
+    const struct window_memory mem = {w->base, w->size}; /* not read again behind each store */
+    const char *next = *at, *data;
+    uint32_t n = 0;
+    size_t len;
+    char *to;
+    *bytes = 0;
+    for (; n < most && (to = target_plain_next(mem, &next, end, &data, &len)) != NULL; n++) {
+        copy_whole(to, data, len);
+        *bytes += len;
+    }
+    *at = next;
+    return n;
+}
+
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
                  uint8_t *flags)
 {
     const bool quick = !w->dynamic && likely(!w->strict);
-    const char *at = body, *end = at + (hdr->len - sizeof *hdr), *data;
-    size_t len;
+    const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     struct applying a; /* not all of it is written: it is large */
     struct target_record rec;
     int first = MRMA_SUCCESS;
@@ -170,13 +188,13 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
     a.hold = (struct stripe_hold){NULL};
     target_replies_begin(&a.replies, w, t, hdr);
     for (uint32_t i = 0; i < hdr->count; i++) {
-        char *to = quick ? target_plain_next(w, &at, end, &data, &len) : NULL;
-        if (to) {
-            copy_whole(to, data, len);
-            if (hdr->epoch == PKT_EPOCH_FENCE)
-                count_arrived(w, t, len);
-            continue;
-        }
+        uint64_t bytes = 0;
+        if (quick)
+            i += apply_plain(w, &at, end, hdr->count - i, &bytes);
+        if (hdr->epoch == PKT_EPOCH_FENCE)
+            count_arrived(w, t, bytes);
+        if (i == hdr->count)
+            break;
         if (!target_record_parse(&at, end, &rec)) {
             stripe_hold_drop(&a.hold);
             target_replies_send(&a.replies, false); /* the error ends all requests */
