@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # count-instructions.sh - instructions per MPI_Put and MPIRMA_Put_notify of 8 bytes and per empty
 # MPI_Win_flush, on a window of MPI_Win_allocate in a lock_all epoch, and per lock,
-# put and unlock, each with its limit; and MPI_Accumulate there, without one.
+# put and unlock, each with its limit; and MPI_Accumulate there, without one. MPI_Put again
+# where it goes into a packet that is open (MPIRMA_PATH=shm-packets).
 #
 # Runs bench/rma/rma under callgrind (rank 0 only) with two numbers of calls, counts
 # only inside the function that makes them, and divides the difference.
@@ -68,14 +69,16 @@ count() {
     awk '/^(summary|totals):/ { n = $2 } END { if (n == "") exit 1; print n }' "$tmp/out"
 }
 
-# per_call FUNCTION OPTION WHAT [LIMIT]
+# per_call FUNCTION OPTION WHAT [LIMIT]: of the calls behind the first LEAST of MOST.
+LEAST=1000
+MOST=3000
 per_call() {
-    few=$(count "$1" "$2" 1000) && many=$(count "$1" "$2" 3000) || {
+    few=$(count "$1" "$2" $LEAST) && many=$(count "$1" "$2" $MOST) || {
         echo "count-instructions.sh: no count for $3" >&2
         exit 2
     }
-    awk -v few="$few" -v many="$many" -v what="$3" -v limit="${4:-}" 'BEGIN {
-        n = (many - few) / 2000
+    awk -v few="$few" -v many="$many" -v calls=$((MOST - LEAST)) -v what="$3" -v limit="${4:-}" 'BEGIN {
+        n = (many - few) / calls
         printf "%-36s %8.1f instructions", what, n
         if (limit == "")
             print ""
@@ -93,4 +96,12 @@ per_call callgrind_flushes --callgrind-flush "empty MPI_Win_flush" 35
 per_call callgrind_locks --callgrind-lock "lock, put of 8 bytes, unlock, mapped" 260
 per_call callgrind_acc_one --callgrind-acc "MPI_Accumulate of a double, mapped"
 per_call callgrind_acc_eight --callgrind-acc "MPI_Accumulate of 8 doubles, mapped"
+if test -n "$lib"; then
+    # So many that all of them fit into one packet.
+    LEAST=500
+    MOST=1500
+    MPIRMA_PATH=shm-packets
+    export MPIRMA_PATH
+    per_call callgrind_puts --callgrind-put "MPI_Put of 8 bytes, by packet" 250
+fi
 exit $missed

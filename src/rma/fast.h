@@ -4,14 +4,15 @@
  * includes of src/rma besides rma.h.
  *
  * Contiguous put, get and accumulate on mapped memory, single instructions on its words of 8 bytes,
- * lock and unlock of a free lock, flush with nothing to do, and the look-up of datatypes.
+ * lock and unlock of a free lock, flush with nothing to do, short puts into a packet that is open,
+ * and the look-up of datatypes.
  *
  * Each either does all of the call or nothing and says so; the caller then goes the general way
  * (rma.h), which also finds the errors, waits, and does what is left out here: to leave the mode in
  * which single instructions do (path/acc_atomic.h), and instructions where they need a fence. They
  * exist because the goals for the instructions of these calls were missed with one more call and an
  * operation built in memory (doc/decisions.md), and because ranks that compete for a word get it
- * the oftener the less else they do. Locks: the stripes.
+ * the oftener the less else they do. Locks: the stripes; of fast_put_packed the engine's.
  */
 #ifndef MRMA_RMA_FAST_H
 #define MRMA_RMA_FAST_H
@@ -20,6 +21,7 @@
 #include "acc/acc.h"
 #include "dtype/dtype_cache.h"
 #include "dtype/dtype_predef.h"
+#include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/direct.h"
 #include "rma/rma.h"
@@ -70,6 +72,22 @@ MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, in
     copy_whole(to, from, len);
     win_set_dirty(w);
     notify_raise_here(w, t, (uint32_t)number + 1);
+    return true;
+}
+
+/* fast_put_packed does MPI_Put of len contiguous bytes to a target of packets: its record goes into
+ * the packet that is open. rma_put, which asks more, takes longer to come there than the record
+ * takes. False: nothing was done. */
+static inline bool fast_put_packed(struct win *w, const void *from, int target, int64_t disp,
+                                   size_t len)
+{
+    struct rma_target *t = win_peek(w, target);
+    const uint64_t offset = (uint64_t)disp * t->disp_unit;
+    if (!target_ready(w, t) || len > atomic_load_explicit(&t->plain_max, memory_order_relaxed) ||
+        (uint64_t)disp >> 31 || offset > t->size || len > t->size - offset ||
+        !issue_plain(w, t, from, (int64_t)offset, len))
+        return false;
+    win_count(w, PATH_PACKETS, len);
     return true;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "pkt_run.h"
 
+#include "rma/fast.h"
+
 /* Long and short operations of one origin on the same cells stay in order. */
 static void ordered(struct fabric_proc *p, void *arg)
 {
@@ -171,13 +173,81 @@ static void test_windows(void **state)
     run_all(3, 0, windows, NULL);
 }
 
+/* What fast.h puts into the open packet arrives as what rma_put has put there, and it takes nothing
+ * that needs more than that packet. */
+static void short_puts(struct fabric_proc *p, void *arg)
+{
+    enum { N = 8, SIZE = 8 * N };
+    unsigned char out[SIZE];
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, SIZE, 1);
+    for (unsigned round = 1; round <= 3; round++) {
+        fill(out, SIZE, round);
+        if (p->rank == 1) {
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8)); /* no epoch */
+            OK(rma_lock(w, false, 0, 0));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8)); /* its packet asks for the lock */
+            put(w, 0, 0, out, 8);
+            for (int at = 8; at < SIZE; at += 8)
+                FABRIC_CHECK(fast_put_packed(w, out + at, 0, at, 8));
+            FABRIC_CHECK(fast_put_packed(w, out + 1, 0, 1, 3));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 0));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, SIZE - 7, 8));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, SIZE + 1, 1));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, INT64_MAX, 8));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, SIZE + 1));
+            OK(rma_unlock(w, 0));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8));
+        }
+        rest(p);
+        if (p->rank == 0)
+            check_filled(*win_base_attr(w), SIZE, round);
+        rest(p);
+    }
+    fabric_win_free(w);
+}
+
+static void test_short_puts(void **state)
+{
+    (void)state;
+    run_all(2, 0, short_puts, NULL);
+}
+
+/* The bytes of a fence phase are counted, whichever way they came into the packet. */
+static void short_puts_fence(struct fabric_proc *p, void *arg)
+{
+    enum { N = 100, SIZE = 8 * N };
+    const int n = p->fabric->opts.nproc, target = (p->rank + 1) % n;
+    unsigned char out[SIZE];
+    (void)arg;
+    struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, SIZE, 1);
+    OK(rma_fence(w, RMA_NOPRECEDE));
+    for (unsigned round = 1; round <= 3; round++) {
+        fill(out, SIZE, round);
+        for (int at = 0; at < SIZE; at += 8)
+            if (!fast_put_packed(w, out + at, target, at, 8))
+                put(w, target, at, out + at, 8);
+        OK(rma_fence(w, 0));
+        check_filled(*win_base_attr(w), SIZE, round);
+        OK(rma_fence(w, 0));
+    }
+    rest(p);
+    fabric_win_free(w);
+}
+
+static void test_short_puts_fence(void **state)
+{
+    (void)state;
+    run_all(2, 0, short_puts_fence, NULL);
+    run_all(3, 0, short_puts_fence, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ordered),
-        cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_ordered),    cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_atomics),    cmocka_unit_test(test_windows),
+        cmocka_unit_test(test_short_puts), cmocka_unit_test(test_short_puts_fence),
     };
     RUN_TESTS("packets, operations", tests);
 }

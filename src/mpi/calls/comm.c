@@ -34,14 +34,17 @@ static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, 
     return comm_put_whole(rec, oaddr, ocount, otype, target, disp, tcount, ttype);
 }
 
-/* The same count of a known contiguous type on both sides, and nothing is wrong with the arguments.
- */
+/* The same count of a known contiguous type on both sides, len bytes, and nothing is wrong with the
+ * arguments. */
 static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *oaddr, size_t count,
-                                               const struct dtype *type, int target, MPI_Aint disp)
+                                               const struct dtype *type, int target, MPI_Aint disp,
+                                               size_t len)
 {
     struct rma_op op;
     int err;
 
+    if (fast_put_packed(rec->win, oaddr, target, disp, len))
+        return MPI_SUCCESS;
     rma_op_clear(&op);
     op.oaddr = oaddr;
     op.otype = op.ttype = type;
@@ -66,7 +69,7 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
                type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
         if (likely(fast_put(rec->win, oaddr, target, disp, len)))
             return MPI_SUCCESS;
-        return put_known(rec, oaddr, (size_t)tcount, type, target, disp);
+        return put_known(rec, oaddr, (size_t)tcount, type, target, disp, len);
     }
     return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, win);
 }

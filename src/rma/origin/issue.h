@@ -36,6 +36,13 @@ void issue_init(struct win *w);
 int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len);
 
+/* issue_plain does the commonest of what issue_operate does: it puts len bytes at from to offset,
+ * in bytes, of t's memory, by a short record in the open packet. The caller knows that the put may
+ * go by packet (rma_target.plain_max). Returns false where that takes more, and nothing was done:
+ * it is the first operation of the epoch, there is no room in the packet, or the record would not
+ * be a short one. Takes the engine's lock, does not wait. */
+bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t offset, size_t len);
+
 /* issue_rdma is issue_operate for a target on the network whose window memory is registered there:
  * the channel's own put or get where that serves (rdma.h), else packets. */
 int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,

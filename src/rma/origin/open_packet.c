@@ -37,6 +37,7 @@
 
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/origin/rdma_choice.h"
 #include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
@@ -88,6 +89,21 @@ int pkt_make_stream_room(struct pkt_target *pt)
     return err;
 }
 
+/* See rma_target.plain_max. */
+static size_t plain_max(const struct win *w, const struct rma_target *t)
+{
+    if (w->front || w->dynamic)
+        return 0;
+    if (t->path == PATH_PACKETS)
+        return SIZE_MAX;
+    if (t->path != PATH_RDMA)
+        return 0;
+    const struct rdma_thresholds th =
+        rdma_thresholds(ch3_rdma_limits(&t->peer->vc)->by, w->rma->conf);
+    const size_t least = rdma_least(&th);
+    return least ? least - 1 : 0;
+}
+
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
 {
     struct pkt_target *pt = t->pkt;
@@ -113,6 +129,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
         list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
         t->pkt = pt;
+        atomic_store_explicit(&t->plain_max, plain_max(w, t), memory_order_relaxed);
     }
     const uint64_t gen = atomic_load_explicit(&w->gen, memory_order_relaxed);
     if (pt->epoch_seen != gen) {

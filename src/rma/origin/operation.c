@@ -330,33 +330,40 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
 
 /* ---- from the path ---- */
 
-/* The commonest operation, a short contiguous put of a pair in the midst of its epoch: its record
- * without a record_source, if there is room. */
-static inline bool append_plain(struct pkt_target *pt, const struct rma_op *op, int64_t offset,
-                                size_t len)
+/* The commonest operation, a short put of contiguous bytes by a pair in the midst of its epoch: its
+ * record without a record_source, if there is room. pt NULL: there is no pair yet. */
+static inline bool append_plain(const struct win *w, struct pkt_target *pt, const void *from,
+                                int64_t offset, size_t len)
 {
-    if (!op->otype->contig || !op->ttype->contig || op->req || op->notify ||
-        !pkt_is_plain(offset) || len > SMALL_OP ||
+    if (!pt || !list_node_queued(&pt->touched) ||
+        pt->epoch_seen != atomic_load_explicit(&w->gen, memory_order_relaxed) ||
+        !pkt_is_plain(offset) || !len || len > SMALL_OP ||
         pt->room - pt->used < sizeof(struct pkt_plain) + pkt_align(len))
         return false;
-    pt->used += (uint32_t)record_plain(pt->buf + pt->used, op->oaddr, (uint32_t)offset, len, 0);
+    pt->used += (uint32_t)record_plain(pt->buf + pt->used, from, (uint32_t)offset, len, 0);
     pt->count++;
     pt->written++;
     count_phase(pt, len);
     return true;
 }
 
+bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t offset, size_t len)
+{
+    rma_enter(w->rma);
+    const bool done = append_plain(w, t->pkt, from, offset, len);
+    rma_leave(w->rma);
+    return done;
+}
+
 int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len)
 {
+    const bool plain =
+        kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && !op->req && !op->notify;
     int err = MRMA_SUCCESS;
     rma_enter(w->rma);
-    struct pkt_target *pt = t->pkt;
-    const bool done = kind == PKT_OP_PUT && pt && list_node_queued(&pt->touched) &&
-                      pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed) &&
-                      append_plain(pt, op, offset, len);
-    if (!done) {
-        pt = pkt_target_get(w, t);
+    if (!plain || !append_plain(w, t->pkt, op->oaddr, offset, len)) {
+        struct pkt_target *pt = pkt_target_get(w, t);
         err = pt ? issue(pt, kind, op, len) : MRMA_ERR_NO_MEM;
     }
     rma_leave(w->rma);

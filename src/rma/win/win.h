@@ -171,7 +171,10 @@ struct rma_target {
     struct rma_peer *peer;
     _Atomic(const struct sync_ops *) sync_ops; /* how synchronization reaches it: target_sync */
     uint64_t size;                             /* bytes of its window memory */
-    uint64_t vaddr;                            /* its own address of base */
+    /* Contiguous puts of at most so many bytes go into the open packet of the pair in any epoch,
+     * and nobody watches them; 0 of others, and until there is a pair: fast.h. */
+    _Atomic size_t plain_max;
+    uint64_t vaddr; /* its own address of base */
     int rank;
     bool lost;     /* its process is, as far as this one knows: lost.h. Under the engine's lock */
     bool attaches; /* of a dynamic window: its regions are attached when they are used */
