@@ -59,21 +59,43 @@ char *call_of_window(const struct trace *trace, uint32_t call, uint32_t win)
 
 /* ---- the replay of the run as it was ---- */
 
-/* Whether any rank calls RMA from several threads: how they wait for each other is not recorded. */
+/* Which calls may wait for other ranks, or have others wait for them: those of RMA, and where
+ * messages are recorded, those that send, receive, or communicate collectively. */
+static bool *find_concerned(const struct trace *trace)
+{
+    bool *concerned = zalloc(trace->ncalls + 1, sizeof *concerned);
+
+    for (size_t i = 0; i < trace->ncalls; i++)
+        concerned[i] = trace->call[i].outermost && trace->call[i].rma;
+    for (size_t i = 0; i < trace->nsendings; i++) { /* of one that is not known, the last */
+        concerned[u64_min(trace->sending[i].call, trace->ncalls)] = true;
+        concerned[u64_min(trace->sending[i].completer, trace->ncalls)] = true;
+    }
+    for (size_t i = 0; i < trace->nreceivings; i++) {
+        concerned[u64_min(trace->receiving[i].call, trace->ncalls)] = true;
+        concerned[u64_min(trace->receiving[i].completer, trace->ncalls)] = true;
+    }
+    for (size_t i = 0; i < trace->ntogethers; i++)
+        concerned[u64_min(trace->together[i].call, trace->ncalls)] = true;
+    return concerned;
+}
+
+/* Whether any rank communicates in several threads: how they wait for each other is not known. */
 static bool has_threads(const struct trace *trace)
 {
     uint32_t *place = zalloc(trace->nranks, sizeof *place); /* 1 + that of the rank's calls */
+    bool *concerned = find_concerned(trace);
     bool several = false;
 
     for (size_t i = 0; i < trace->ncalls; i++) {
-        const struct call *call = &trace->call[i];
-        uint32_t *first = &place[call->rank];
+        uint32_t *first = &place[trace->call[i].rank];
 
-        if (!call->outermost || !call->rma)
+        if (!concerned[i])
             continue;
-        several = several || (*first && *first != 1 + call->place);
-        *first = 1 + call->place;
+        several = several || (*first && *first != 1 + trace->call[i].place);
+        *first = 1 + trace->call[i].place;
     }
+    free(concerned);
     free(place);
     return several;
 }
@@ -119,7 +141,7 @@ void whatif_find(struct whatif *whatif, const struct analysis *analysis,
         return;
     }
     if (has_threads(trace)) {
-        whatif->why_not = "several threads of a rank call RMA, and it is not recorded how they "
+        whatif->why_not = "several threads of a rank communicate, and it is not recorded how they "
                           "wait for each other";
         return;
     }

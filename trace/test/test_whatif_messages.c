@@ -159,11 +159,39 @@ static void sends_that_wait(void **state)
     }
 }
 
+/* A thread that only receives makes an estimate impossible as well, since it is not known who waits
+ * for it; one that asks for its rank does not. */
+static void threads(void **state)
+{
+    (void)state;
+    for (int receives = 0; receives < 2; receives++) {
+        struct made_job job;
+
+        make_job(&job, 3);
+        make_exchanges(&job, by_message, false);
+        make_record(&job.agent[2], 200, TRACE_ENTER)->what = RECV;
+        if (receives) {
+            struct trace_record *r = make_record(&job.agent[2], 210, TRACE_RECEIVED);
+
+            r->win = WORLD;
+            r->peer = 0;
+            r->arg = MESSAGE_TAG;
+        }
+        make_record(&job.agent[2], 211, TRACE_LEAVE)->what = RECV;
+        char *text = run_report(&job, "%s");
+        assert_true((strstr(text, "no estimate is made: several threads of a rank communicate") !=
+                     NULL) == receives);
+        free(text);
+        make_free(&job);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages),
         cmocka_unit_test(sends_that_wait),
+        cmocka_unit_test(threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
