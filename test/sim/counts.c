@@ -513,8 +513,8 @@ static void print_jobs(void)
     }
 }
 
-/* glibc counts what was freed and lies in a thread's cache as in use, and from 2.42 on large blocks lie there, too. Once
- * more without the cache, then. */
+/* glibc counts what was freed and lies in a thread's cache as in use, and from 2.42 on large blocks
+ * lie there, too. Once more without the cache, then. */
 static void without_cache(char **argv)
 {
     static const char name[] = "GLIBC_TUNABLES";
