@@ -58,6 +58,13 @@
     X(alloc_mem_calls, "", "calls of MPI_Alloc_mem that gave memory", e->allocs)                   \
     X(alloc_mem_bytes, "bytes", "the memory of alloc_mem_calls", e->alloc_bytes)                   \
     X(alloc_mem_ns, "ns", "the time in MPI_Alloc_mem and MPI_Free_mem", e->alloc_ns)               \
+    X(regions_registered, "",                                                                      \
+      "regions of dynamic windows that the network reaches without packets",                       \
+      s->regions_registered)                                                                       \
+    X(regions_unregistered, "",                                                                    \
+      "regions of dynamic windows that could not be registered with the network",                  \
+      s->regions_unregistered)                                                                     \
+    X(regions_asked, "", "questions to other processes for the key of a region", s->regions_asked) \
     X(net_sent, "",                                                                                \
       "messages to other nodes: packets and what the network channel says "                        \
       "itself",                                                                                    \

@@ -22,19 +22,23 @@
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 9
+#define PKT_VERSION 10
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {
     PKT_NONE = 0,
-    PKT_OPS,    /* origin -> target: operations, and synchronization piggybacked */
-    PKT_POST,   /* target -> origin: exposure epoch number seq is open (MPI_Win_post) */
-    PKT_OPEN,   /* target -> origin: the fence phase seq is open, or the lock is granted */
-    PKT_ACK,    /* target -> origin: flush or unlock number seq is done */
-    PKT_REPLY,  /* target -> origin: data for a get-like request */
-    PKT_ERROR,  /* target -> origin: an operation was refused */
-    PKT_SYNC,   /* to rank + 2^k: the sender has entered barrier seq (MPI_Win_free) */
-    PKT_COUNTS, /* to rank + 2^k: bytes to expect in fence seq, on their way to those who do */
+    PKT_OPS,         /* origin -> target: operations, and synchronization piggybacked */
+    PKT_POST,        /* target -> origin: exposure epoch number seq is open (MPI_Win_post) */
+    PKT_OPEN,        /* target -> origin: the fence phase seq is open, or the lock is granted */
+    PKT_ACK,         /* target -> origin: flush or unlock number seq is done */
+    PKT_REPLY,       /* target -> origin: data for a get-like request */
+    PKT_ERROR,       /* target -> origin: an operation was refused */
+    PKT_SYNC,        /* to rank + 2^k: the sender has entered barrier seq (MPI_Win_free) */
+    PKT_COUNTS,      /* to rank + 2^k: bytes to expect in fence seq, on their way to those who do */
+    PKT_REGION_ASK,  /* origin -> target: which attached region has address offset? */
+    PKT_REGION,      /* target -> origin: that is region number seq (struct pkt_region); 0: none */
+    PKT_REGION_GONE, /* target -> origin: region number seq is being detached, leave it */
+    PKT_REGION_LEFT, /* origin -> target: nothing here uses region number seq any more */
     PKT_TYPE_LAST
 };
 
@@ -68,17 +72,19 @@ struct pkt_hdr {
     uint32_t win;     /* the receiver's index of the window */
     uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
     uint32_t rank;    /* the sender's rank in the window */
-    uint32_t seq;     /* epoch, acknowledgement, barrier or fence number by type; PKT_ERROR:
+    uint32_t seq;     /* epoch, acknowledgement, barrier, fence or region number by type; PKT_ERROR:
                          PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
     uint32_t count;   /* PKT_OPS: records in this packet; PKT_REPLY: parts (struct pkt_part);
                          PKT_ERROR: the request, or with PKT_ERROR_LOST a rank; PKT_OPEN: not 0
-                         means a lock; PKT_COUNTS: pairs in this packet */
+                         means a lock; PKT_COUNTS: pairs in this packet; PKT_REGION: not 0 means
+                         that the network reaches the region by itself */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
                         request: fences that the origin has passed; PKT_ERROR: enum mrma_err, and
                         PKT_SYNC: the same, with which the sender failed; PKT_COUNTS: the round, and
                         PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_OPS with PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK
-                        returns; PKT_COUNTS: pairs of the round that follow in further packets */
+                        returns; PKT_COUNTS: pairs of the round that follow in further packets;
+                        PKT_REGION_ASK: an address; PKT_REGION_GONE: that of the region */
 };
 static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
 static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
@@ -201,6 +207,13 @@ struct pkt_count {
     uint64_t bytes;
 };
 static_assert(sizeof(struct pkt_count) == 16, "wire size");
+
+/* PKT_REGION: where a region of a dynamic window is, and its struct ch3_mem_key. */
+struct pkt_region {
+    uint64_t addr, len; /* the target's address; bytes */
+    uint64_t key, base; /* 0 if the network does not reach it */
+};
+static_assert(sizeof(struct pkt_region) == 32, "wire size");
 
 /* In total: pairs were lost on the way, nobody may rely on the sums. */
 #define PKT_COUNTS_BROKEN (UINT32_C(1) << 31)

@@ -5,17 +5,19 @@
  *
  * Checked here: that only a PKT_OPS is of an epoch and has its flags; that the window index and
  * generation name a live window, that the sender's rank exists there, and that this rank is the
- * peer the packet came from; and that posts, acknowledgements and barrier packets are those that
- * are due. Anything else is refused.
+ * peer the packet came from; and that posts, acknowledgements, barrier packets and words on
+ * regions are those that are due. Anything else is refused.
  */
 #include "rma/layer.h"
 
 #include "base/copy.h"
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/origin/region_keys.h"
 #include "rma/origin/replies.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/target/attach.h"
 #include "rma/target/target.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/remote.h"
@@ -26,7 +28,8 @@ static bool comes_late(const struct rma *r, const struct pkt_hdr *hdr)
 {
     if (hdr->win >= r->nwins || !hdr->win_gen || hdr->win_gen > r->win_gens[hdr->win])
         return false;
-    return hdr->type == PKT_POST || hdr->type == PKT_OPEN || hdr->type == PKT_ERROR;
+    return hdr->type == PKT_POST || hdr->type == PKT_OPEN || hdr->type == PKT_ERROR ||
+           hdr->type == PKT_REGION_ASK || hdr->type == PKT_REGION;
 }
 
 /* The window a packet is for and its sender in it, or NULL. */
@@ -141,8 +144,56 @@ static void on_counts(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
         refuse(w, t, "counts of fence", hdr->seq);
 }
 
+static void on_region_ask(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
+                          const void *body)
+{
+    (void)body;
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w)
+        target_region_asked(w, t, hdr->offset);
+}
+
+static void on_region(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
+{
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w && !region_key_got(t, hdr, body))
+        refuse(w, t, "region", hdr->seq);
+}
+
+static void on_region_gone(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
+                           const void *body)
+{
+    (void)body;
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w)
+        region_key_gone(w, t, hdr->seq, hdr->offset);
+}
+
+static void on_region_left(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
+                           const void *body)
+{
+    (void)body;
+    struct rma_target *t;
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w && !target_region_left(w, t, hdr->seq))
+        refuse(w, t, "word on region", hdr->seq);
+}
+
 const ch3_handler rma_handlers[PKT_TYPE_LAST] = {
-    [PKT_OPS] = on_ops,     [PKT_POST] = on_post,   [PKT_OPEN] = on_open, [PKT_ACK] = on_ack,
-    [PKT_REPLY] = on_reply, [PKT_ERROR] = on_error, [PKT_SYNC] = on_sync, [PKT_COUNTS] = on_counts,
+    [PKT_OPS] = on_ops,
+    [PKT_POST] = on_post,
+    [PKT_OPEN] = on_open,
+    [PKT_ACK] = on_ack,
+    [PKT_REPLY] = on_reply,
+    [PKT_ERROR] = on_error,
+    [PKT_SYNC] = on_sync,
+    [PKT_COUNTS] = on_counts,
+    [PKT_REGION_ASK] = on_region_ask,
+    [PKT_REGION] = on_region,
+    [PKT_REGION_GONE] = on_region_gone,
+    [PKT_REGION_LEFT] = on_region_left,
 };
-static_assert(PKT_TYPE_LAST == 9, "a handler for every packet type");
+static_assert(PKT_TYPE_LAST == 13, "a handler for every packet type");

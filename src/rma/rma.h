@@ -113,8 +113,10 @@ void win_free_end(struct win *win);
  * or there are too many regions), _SIZE. */
 int win_attach(struct win *win, void *base, uint64_t size);
 
-/* win_detach does MPI_Win_detach of what was attached at base. MRMA_ERR_RMA_FLAVOR; _RMA_ATTACH:
- * nothing was. */
+/* win_detach does MPI_Win_detach of what was attached at base. It waits until agents of other
+ * processes that reach the memory by the network's own puts and gets have left it, never for a call
+ * of these. MRMA_ERR_RMA_FLAVOR; _RMA_ATTACH: nothing was; _PROC_FAILED: a process was lost while
+ * it waited, and the memory is detached all the same. */
 int win_detach(struct win *win, const void *base);
 
 /* win_shared_query does MPI_Win_shared_query (4.1, any flavour): *base is the address of rank's

@@ -160,7 +160,9 @@ static void plain(unsigned win)
     for (unsigned type = PKT_OPS; type < PKT_TYPE_LAST; type++) {
         struct seed s = begin(0);
         framed(&s, win, type, type == PKT_OPS ? PKT_EPOCH_NOCHECK : 0, 0, type != PKT_SYNC, 0,
-               type == PKT_REPLY ? 8 : 0);
+               type == PKT_REPLY    ? 8
+               : type == PKT_REGION ? sizeof(struct pkt_region)
+                                    : 0);
         save(&s, "type", type, win);
     }
     for (unsigned epoch = PKT_EPOCH_FENCE; epoch < PKT_EPOCH_LAST; epoch++) {

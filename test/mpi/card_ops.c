@@ -6,7 +6,8 @@
  * Started by card_ops.sh, which counts what the network was asked to do and knows how often each
  * operation is called here. After a flush a message of the host tells the neighbour, who finds the
  * data in its memory. With "mixed", each round has accumulates on what was put as well, and puts on
- * what was accumulated, with flushes between them.
+ * what was accumulated, with flushes between them. With "dynamic" the memory is malloc's, attached
+ * to a dynamic window.
  */
 #include "mtest.h"
 
@@ -27,8 +28,9 @@ static const int lengths[] = {1, 64, 200, 4096, 9000, LARGE};
 static struct part *mine;
 static MPI_Win win;
 static int to, from;
+static MPI_Aint begin; /* of the right neighbour's part in the window */
 
-#define AT(field) ((MPI_Aint)offsetof(struct part, field))
+#define AT(field) (begin + (MPI_Aint)offsetof(struct part, field))
 
 static uint64_t value(int rank, int round, int i)
 {
@@ -143,23 +145,46 @@ static void target_looks(int round)
                  MPI_STATUS_IGNORE);
 }
 
+static void make_window(bool dynamic)
+{
+    if (!dynamic) {
+        MT_OK(MPI_Win_allocate(sizeof *mine, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+        return;
+    }
+    MPI_Aint at;
+    mine = malloc(sizeof *mine);
+    MT_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    MT_OK(MPI_Win_attach(win, mine, sizeof *mine));
+    MPI_Get_address(mine, &at);
+    MPI_Sendrecv(&at, 1, MPI_AINT, from, 0, &begin, 1, MPI_AINT, to, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+}
+
+static bool is_asked(int argc, char **argv, const char *word)
+{
+    bool is = false;
+    for (int i = 2; i < argc; i++)
+        is |= strcmp(argv[i], word) == 0;
+    return is;
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype rows;
     MT_INIT(argc, argv);
     const int rounds = argc > 1 ? atoi(argv[1]) : 16;
-    const bool mixed = argc > 2 && strcmp(argv[2], "mixed") == 0;
+    const bool mixed = is_asked(argc, argv, "mixed"), dynamic = is_asked(argc, argv, "dynamic");
     mt_timeout(280);
     mt_section("%d rounds", rounds);
     to = (mt_rank + 1) % mt_size;
     from = (mt_rank + mt_size - 1) % mt_size;
     MPI_Type_vector(PIECES, 1, STRIDE, MPI_UINT64_T, &rows);
     MPI_Type_commit(&rows);
-    MT_OK(MPI_Win_allocate(sizeof *mine, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win));
+    make_window(dynamic);
     memset(mine, 0, sizeof *mine);
     MPI_Barrier(MPI_COMM_WORLD);
     MT_OK(MPI_Win_lock_all(0, win));
-    many_small(-1); /* asks for the lock */
+    many_small(-1); /* asks for the lock, and for the region */
     for (int round = 0; round < rounds; round++) {
         many_small(round);
         any_length(round);
@@ -169,6 +194,11 @@ int main(int argc, char **argv)
         target_looks(round);
     }
     MT_OK(MPI_Win_unlock_all(win));
+    if (dynamic) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MT_OK(MPI_Win_detach(win, mine));
+        free(mine);
+    }
     MT_OK(MPI_Win_free(&win));
     MPI_Type_free(&rows);
     return MT_FINISH();

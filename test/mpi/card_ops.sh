@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# card_ops.sh ROUNDS - in passive target epochs over a card, puts, gets and flushes are what the card is asked for, no more:
+# card_ops.sh ROUNDS [dynamic] - in passive target epochs over a card, puts, gets and flushes are what the card is asked for, no more:
 # runs "card_ops" over the test provider with ROUNDS rounds and with twice as many, and looks at the difference between
 # what the provider has counted in the two.
 #
@@ -11,7 +11,7 @@
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 MT_LIMIT=140
-rounds=$1
+rounds=$1 kind=$2
 FABRIC_COUNTS_FILE=$tmp/counts
 export FABRIC_COUNTS_FILE
 
@@ -31,7 +31,8 @@ run() {
     shift
     rm -f "$tmp/counts"
     began=$(date +%s)
-    mpirun "$np" env "$@" "$bin/card_ops" "$n"
+    # shellcheck disable=SC2086 # nothing, or a word
+    mpirun "$np" env "$@" "$bin/card_ops" "$n" $kind
     few=$((np * (6 + 2 * ($(date +%s) - began))))
     test "$rc" = 0 || bad "$n rounds: exit code $rc"
     writes_now=$(total writes)

@@ -120,9 +120,10 @@ static inline void bench_queued(void *ctx)
 }
 
 static const ch3_handler bench_handlers[PKT_TYPE_LAST] = {
-    [PKT_OPS] = bench_handle,  [PKT_POST] = bench_handle,   [PKT_OPEN] = bench_handle,
-    [PKT_ACK] = bench_handle,  [PKT_REPLY] = bench_handle,  [PKT_ERROR] = bench_handle,
-    [PKT_SYNC] = bench_handle, [PKT_COUNTS] = bench_handle,
+    [PKT_OPS] = bench_handle,    [PKT_POST] = bench_handle,        [PKT_OPEN] = bench_handle,
+    [PKT_ACK] = bench_handle,    [PKT_REPLY] = bench_handle,       [PKT_ERROR] = bench_handle,
+    [PKT_SYNC] = bench_handle,   [PKT_COUNTS] = bench_handle,      [PKT_REGION_ASK] = bench_handle,
+    [PKT_REGION] = bench_handle, [PKT_REGION_GONE] = bench_handle, [PKT_REGION_LEFT] = bench_handle,
 };
 
 static inline int bench_setup(void **state)

@@ -121,7 +121,8 @@ static void test_late(void **state)
     for (int type = PKT_NONE + 1; type < PKT_TYPE_LAST; type++) {
         const uint64_t late = r->stats.late;
         begin(&c, type)->win_gen++;
-        if (type != PKT_POST && type != PKT_OPEN && type != PKT_ERROR) {
+        if (type != PKT_POST && type != PKT_OPEN && type != PKT_ERROR && type != PKT_REGION_ASK &&
+            type != PKT_REGION) {
             check_refused(0, 1, &c);
             continue;
         }

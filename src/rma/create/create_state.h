@@ -19,7 +19,8 @@ struct create_win {
     void *segment;              /* handle of MPI_Win_allocate_shared's segment, or NULL */
     uint64_t exported;          /* segment of its memory that others attach; 0: none */
     struct rma_net_mem net_mem; /* how the network reaches its memory: origin/rdma.c */
-    int nslots;                 /* in every control block of the node */
+    uint64_t word; /* of a dynamic window, for the network: what is read behind puts to regions */
+    int nslots;    /* in every control block of the node */
 };
 
 /* In struct rma_target. */

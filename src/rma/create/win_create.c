@@ -26,6 +26,7 @@
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/target/attach.h"
 #include "rma/traced/traced.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/first_number.h"
@@ -277,12 +278,17 @@ static int open_network(struct win *w, struct win_plan *plan)
     if (!env->net_open || !needs_network(w, plan))
         return MRMA_SUCCESS;
     const bool complete = !w->records.table || !w->records.table->addressed;
-    if (!w->dynamic && !w->strict) /* whose checks look at packets */
+    if (w->dynamic && !w->strict) /* regions are registered when they are attached */
+        w->created.net_mem =
+            (struct rma_net_mem){.base = &w->created.word, .len = sizeof w->created.word};
+    else if (!w->strict) /* whose checks look at packets */
         w->created.net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
     if (complete)
         win_copy_table(w, plan);
     const int err =
         env->net_open(env->ctx, plan->boot, &plan->procs, complete, &w->created.net_mem, &keys);
+    if (w->dynamic)
+        target_regions_register(w, w->created.net_mem.channel);
     if (err)
         return err;
     if (complete)

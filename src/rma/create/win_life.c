@@ -12,6 +12,7 @@
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/sync.h"
+#include "rma/target/attach.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/region.h"
@@ -100,6 +101,7 @@ void win_delete(struct win *w)
         r->wins[w->index] = NULL;
     if (w->created.net_mem.channel) /* no peer may reach its memory any more */
         ch3_mem_release(w->created.net_mem.channel, w->created.net_mem.mem);
+    target_regions_end(w);
     region_drop_all(w);
     if (!w->abandoned) {
         ctl_blocks_give(r, w->ctl);

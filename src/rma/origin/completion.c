@@ -14,6 +14,7 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma.h"
+#include "rma/origin/region_keys.h"
 #include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
@@ -490,6 +491,7 @@ void pair_free(struct rma_target *t)
     pt->acks_seen = pt->acks_due; /* nobody waits any more */
     lock_ended(pt);
     type_table_free(pt->types);
+    region_keys_free(pt);
     free(pt->buf);
     free(pt);
     t->pkt = NULL;

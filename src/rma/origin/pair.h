@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "ch3/pkt.h"
 #include "rma/origin/early.h"
+#include "rma/win/span_list.h"
 #include "rma/win/win.h"
 
 /* Origin's state of packets to one target. Guarded by the engine's lock. */
@@ -48,6 +49,8 @@ struct pkt_target {
     struct list under_way;      /* struct rdma_op */
     uint64_t fetching;          /* bytes that the target must keep for replies under way */
     struct type_table *types;   /* datatypes that it has; NULL until used */
+    struct span_list regions;   /* struct region_key, of a dynamic window: region_keys.h */
+    bool asking;                /* it was asked for one, and has not answered */
     struct list_node touched;   /* in win->origin_side.touched while used in this epoch */
 };
 

@@ -28,6 +28,7 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma_choice.h"
+#include "rma/origin/region_keys.h"
 #include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
 #include "rma/win/win.h"
@@ -37,6 +38,7 @@ struct rdma_op {
     struct list_node link; /* in pt->under_way */
     struct pkt_target *pt; /* NULL: has ended */
     struct rma_req *req;
+    struct region_key *key;   /* of a dynamic window's region; NULL: of the window's memory */
     bool holding;             /* what ends the epoch waits for it */
     bool injected;            /* its buffer is free already: no stream, and not charged to req */
     unsigned char byte;       /* where a get goes that only confirms puts */
@@ -73,6 +75,7 @@ static void end(struct rdma_op *n, int err)
     struct win *w = n->pt->win;
     list_remove(&n->link);
     count(n, -1U);
+    region_key_done(n->pt, n->key, err != MRMA_SUCCESS);
     if (err && !w->origin_side.err)
         w->origin_side.err = err;
     if (!n->injected)
@@ -107,6 +110,7 @@ static int start(struct rdma_op *n)
     struct start s = {.n = n, .pt = pt};
     list_push_back(&pt->under_way, &n->link);
     count(n, 1);
+    region_key_use(n->key);
     if (!n->injected)
         origin_charge(n->req);
     int err = MRMA_SUCCESS;
@@ -133,26 +137,29 @@ static int start(struct rdma_op *n)
 struct part {
     bool put;
     char *local;
-    uint64_t remote; /* from the beginning of the target's memory */
+    uint64_t remote; /* from the beginning of the target's memory; an address of a region */
     size_t len;
     struct rma_req *req;
+    struct region_key *key;          /* of the region; NULL: the window's memory */
     const struct ch3_atomic *atomic; /* NULL: a put or get */
 };
 
 static struct rdma_op *new_op(struct pkt_target *pt, const struct part *p)
 {
     const struct rma_target *t = pt->target;
+    const struct ch3_mem_key *mem = p->key ? &p->key->mem : &t->net_key.mem;
     struct rdma_op *n = malloc(sizeof *n);
     if (!n)
         return NULL;
     *n = (struct rdma_op){.rdma = {.put = p->put,
                                    .local = p->local,
                                    .len = p->len,
-                                   .key = t->net_key.mem.key,
-                                   .remote = t->net_key.mem.base + p->remote,
+                                   .key = mem->key,
+                                   .remote = mem->base + p->remote,
                                    .done = done},
                           .pt = pt,
                           .req = p->req,
+                          .key = p->key,
                           .holding = !p->put || !ch3_rdma_is_ordered(&t->peer->vc),
                           .injected = p->put && p->len <= ch3_rdma_limits(&t->peer->vc)->inject};
     if (p->atomic) {
@@ -287,11 +294,15 @@ static size_t count_stretches(const struct transfer *x, size_t most)
     return n;
 }
 
-/* Errors as issue_rdma. */
-static int issue_stretches(struct pkt_target *pt, const struct transfer *x)
+/* key: of the region, NULL: the window's memory. Errors as issue_rdma. */
+static int issue_stretches(struct pkt_target *pt, const struct transfer *x, struct region_key *key)
 {
-    struct part p = {
-        .put = x->put, .local = x->local, .remote = x->offset, .len = x->len, .req = x->op->req};
+    struct part p = {.put = x->put,
+                     .local = x->local,
+                     .remote = x->offset,
+                     .len = x->len,
+                     .req = x->op->req,
+                     .key = key};
     struct walk k;
     ptrdiff_t here, there;
     int err = MRMA_SUCCESS;
@@ -315,16 +326,58 @@ int rdma_open(struct pkt_target *pt, const struct rma_req *req)
     return pkt_may_defer(pt, req) ? pkt_open_soon(pt) : pkt_await_open(pt);
 }
 
-static bool goes_by_packet(const struct pkt_target *pt, const struct transfer *x,
+/* The target's side from its first byte to its last, in a dynamic window: op.c has found before
+ * that it has a length. */
+static struct span span_of(const struct transfer *x)
+{
+    ptrdiff_t lo = 0, hi = 0;
+    (void)dtype_span(x->op->ttype, x->op->tcount, &lo, &hi);
+    return (struct span){x->offset + (uint64_t)lo, (uint64_t)(hi - lo)};
+}
+
+/* May the channel reach all of the target's side? *key is set to the key to use, NULL for the
+ * window's memory. In a dynamic window one region must have it all, and its key must be known. */
+static bool reaches(const struct pkt_target *pt, const struct transfer *x, struct region_key **key)
+{
+    *key = NULL;
+    if (likely(!pt->win->dynamic))
+        return true;
+    const struct span span = span_of(x);
+    *key = region_key_at(pt, span.addr, span.len);
+    return *key && (*key)->registered;
+}
+
+static bool goes_by_packet(struct pkt_target *pt, const struct transfer *x,
                            const struct rdma_thresholds *th)
 {
-    const struct rdma_facts facts = {.len = x->len,
-                                     .segments = count_stretches(x, th->segments),
-                                     .put = x->put,
-                                     .passive = epoch_is_passive(&pt->win->epoch),
-                                     .open = pkt_epoch_is_open(pt),
-                                     .packed = pt->packed};
-    return rdma_choose(&facts, ch3_rdma_limits(&pt->target->peer->vc), th) == RDMA_PACKET;
+    const struct ch3_rdma_limits *limits = ch3_rdma_limits(&pt->target->peer->vc);
+    struct rdma_facts facts = {.len = x->len,
+                               .segments = count_stretches(x, th->segments),
+                               .put = x->put,
+                               .passive = epoch_is_passive(&pt->win->epoch),
+                               .open = pkt_epoch_is_open(pt),
+                               .packed = pt->packed};
+    struct region_key *key;
+    const bool reached = reaches(pt, x, &key);
+    /* A region is asked for before the epoch is open, so that the next operations find it. */
+    facts.open |= !reached;
+    const bool by_packet = rdma_choose(&facts, limits, th) == RDMA_PACKET;
+    if (!reached && !by_packet)
+        region_key_ask(pt, span_of(x).addr);
+    return by_packet || !reached;
+}
+
+/* The epoch has begun at the target. While this process waited for that, the target may have taken
+ * the region back; from here on it cannot before the operation has ended. */
+static int issue_open(struct pkt_target *pt, const struct transfer *x)
+{
+    struct region_key *key;
+    if (!reaches(pt, x, &key))
+        return MRMA_ERR_NO_MEM;
+    region_key_use(key);
+    const int err = issue_stretches(pt, x, key);
+    region_key_done(pt, key, false);
+    return err;
 }
 
 /* Counted with the streams of the pair until it is done. MRMA_ERR_NO_MEM: it is not, or not as a
@@ -342,7 +395,7 @@ static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
     else if (pt)
         err = rdma_open(pt, x->op->req);
     if (pt && !err && !by_packet)
-        err = issue_stretches(pt, x);
+        err = issue_open(pt, x);
     if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && req)
         err = origin_abandon(pt, req, err);
     rma_leave(w->rma);

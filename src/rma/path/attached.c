@@ -37,7 +37,7 @@ static bool is_gone(void *arg, const struct rma_exported *mem)
 static void unmap_gone(const struct win *w, struct rma_target *t)
 {
     const struct rma_env *env = w->rma->env;
-    /* Pairs with detach_locked of win/region.c: is_gone then finds the table of that count, or a
+    /* Pairs with region_detach of win/region.c: is_gone then finds the table of that count, or a
      * later one. */
     const uint32_t gone = atomic_load_explicit(&t->ctl->regions_gone, memory_order_acquire);
     if (likely(gone == atomic_load_explicit(&t->path_side.regions_gone, memory_order_relaxed)))

@@ -53,6 +53,7 @@ void target_init(struct win *w)
 {
     list_init(&w->target_side.lockq);
     list_init(&w->target_side.parked);
+    list_init(&w->target_side.regions.leaving);
 }
 
 static struct pkt_origin *target_origin(struct win *w, struct rma_target *t)

@@ -9,6 +9,16 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "ch3/channel.h"
+#include "rma/win/span_list.h"
+
+/* What others on the network may know of this process's regions of a dynamic window: attach.c. */
+struct target_regions {
+    struct ch3_channel *channel; /* with which they are registered; NULL: with none */
+    struct span_list attached;   /* struct attached */
+    struct list leaving;         /* struct attached, being detached: somebody has their keys */
+    uint32_t last_number;
+};
 
 /* In struct win. */
 struct target_win {
@@ -16,6 +26,7 @@ struct target_win {
     uint32_t nlockq;             /* how many */
     struct list parked;          /* struct pkt_origin with parked packets */
     struct list_node lockq_link; /* in rma->lock_wins while lockq is not empty */
+    struct target_regions regions;
 };
 
 #endif

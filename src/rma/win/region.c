@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * region.c - attach, detach, and looking attached memory up. See region.h.
+ * region.c - the tables of attached memory, and looking it up. See region.h.
  *
  * There are two tables, and a version number whose last bit says which of them is valid. The owner
  * makes a change in the other one and moves the version; who looks something up does it again if
@@ -180,7 +180,7 @@ static void end_export(const struct win *w, uint64_t segment)
         env->attach->remove(env->ctx, segment);
 }
 
-static int attach_locked(struct win *w, uint64_t addr, uint64_t size)
+int region_attach(struct win *w, uint64_t addr, uint64_t size)
 {
     const struct table old = own_table(w->ctl);
     const struct win_region *list = old.list;
@@ -213,7 +213,7 @@ void region_drop_all(struct win *w)
         end_export(w, segment_of(&old.list[i]));
 }
 
-static int detach_locked(struct win *w, uint64_t addr)
+int region_detach(struct win *w, uint64_t addr)
 {
     const struct table old = own_table(w->ctl);
     const struct win_region *list = old.list;
@@ -233,28 +233,4 @@ static int detach_locked(struct win *w, uint64_t addr)
     atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_release);
     end_export(w, segment);
     return MRMA_SUCCESS;
-}
-
-int win_attach(struct win *w, void *base, uint64_t size)
-{
-    if (!w->dynamic)
-        return MRMA_ERR_RMA_FLAVOR;
-    if (!size)
-        return MRMA_SUCCESS;
-    if ((uint64_t)(uintptr_t)base + size < size)
-        return MRMA_ERR_SIZE;
-    rma_enter(w->rma);
-    int err = attach_locked(w, (uint64_t)(uintptr_t)base, size);
-    rma_leave(w->rma);
-    return err;
-}
-
-int win_detach(struct win *w, const void *base)
-{
-    if (!w->dynamic)
-        return MRMA_ERR_RMA_FLAVOR;
-    rma_enter(w->rma);
-    int err = detach_locked(w, (uint64_t)(uintptr_t)base);
-    rma_leave(w->rma);
-    return err;
 }

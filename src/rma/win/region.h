@@ -30,6 +30,15 @@ bool region_find(struct win_ctl *ctl, uint64_t addr, uint64_t len, struct rma_ex
 /* region_allows returns whether what op names at t, piece by piece, is attached there now. Also
  * true if t is synchronized with by packets: it looks itself. No locks. */
 bool region_allows(const struct rma_target *t, const struct rma_op *op);
+
+/* region_attach enters [addr, addr+size) into the tables of w at this process. MRMA_ERR_RMA_ATTACH:
+ * some of it is attached already, or there are too many regions. Under the engine's lock. */
+int region_attach(struct win *w, uint64_t addr, uint64_t size);
+
+/* region_detach takes the region that begins at addr out of these tables. MRMA_ERR_RMA_ATTACH:
+ * there is none. Under the engine's lock. */
+int region_detach(struct win *w, uint64_t addr);
+
 /* region_drop_all detaches all that is attached to w at this process, at the window's end. Nothing
  * happens for other windows. */
 void region_drop_all(struct win *w);

@@ -41,8 +41,11 @@ struct rma_stats {
     _Atomic uint64_t lock_waits; /* lock requests that found the lock taken */
     _Atomic uint64_t sleeps;     /* futex sleeps of application threads */
     uint64_t agent_wakeups;
-    uint64_t late;            /* packets of windows that had ended, which nobody awaited */
-    _Atomic uint64_t refused; /* packets or operations refused at this target */
+    uint64_t late;                 /* packets of windows that had ended, which nobody awaited */
+    uint64_t regions_registered;   /* with the network, when they were attached: target/attach.c */
+    uint64_t regions_unregistered; /* attached, and reached by packets alone */
+    uint64_t regions_asked;        /* questions for regions of targets */
+    _Atomic uint64_t refused;      /* packets or operations refused at this target */
 };
 
 #endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * attach.c - see attach.h. What is attached is entered into the tables that processes of the node
+ * look at (win/region.c), and where the network of this process puts and gets by itself it is
+ * registered as well. Where that fails, the region is reached by packets alone.
+ *
+ * An origin asks for the region at an address, and may use its key for as long as it likes
+ * (origin/region_keys.c). A program tells others of memory that it has detached and attached anew
+ * by messages of its own, which this library does not see. So MPI_Win_detach takes the key back
+ * from all who have it before it returns:
+ *
+ *   target                                     origin
+ *   A: the region leaves the tables;
+ *      PKT_REGION_GONE to all who have it      B: PKT_REGION_GONE is read: nothing finds the key
+ *                                              C: the last operation that uses it has ended
+ *   E: PKT_REGION_LEFT of all is read          D: PKT_REGION_LEFT leaves
+ *   F: the registration ends; the call returns
+ *   G: the program frees the memory, or
+ *      attaches memory at that address         H: an operation on that address
+ *
+ * No operation uses the key behind F. One that has begun has ended at C, and what it has put is in
+ * place before E: its end says so, or, where it says less, D is a message behind the put, and the
+ * channel keeps that order (ch3/channel.h). One that begins later looks for the key behind B, under
+ * the engine's lock, and does not find it: the answer that told of it was sent before A, for who
+ * answers looks into the table under the lock, and packets of a pair are not reordered, so it came
+ * before B; and no later answer tells of it. H is one of those, if the program has ordered it
+ * behind G. It asks again, and learns of the new region, with another key, or goes by packet and is
+ * refused. This does not depend on whether the program is correct: who accesses memory that is not
+ * attached any more gets an error (12.2.4), and nobody's key is found wrong by a card, which would
+ * end the connection.
+ *
+ * MPI_Win_detach is local: it must not wait for a call of another process. B is done by the
+ * origin's agent (only origins with one ask), C by cards and by the provider's progress, which the
+ * agent makes too. No operation that uses a key waits for its epoch, so none waits for the target's
+ * program (issue of origin/rdma.c). Who waits for E serves packets meanwhile, so two may detach at
+ * once.
+ *
+ * If a process of the window is lost while E is awaited, the registration ends at once, and the
+ * call returns an error: a key that is used all the same ends that connection.
+ *
+ * Neighbours: win/region.c, win/span_list.h. Locks: the engine's.
+ */
+#include "rma/target/attach.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "rma/progress/wait.h"
+#include "rma/win/region.h"
+#include "rma/win/send_header.h"
+
+/* A region of this process. */
+struct attached {
+    struct span span;      /* first */
+    struct list_node link; /* in leaving, while it is detached */
+    uint32_t number;       /* not 0, and no other region's */
+    struct ch3_mem *mem;   /* NULL: it could not be registered */
+    struct ch3_mem_key key;
+    int *holders; /* ranks of those who know of it, nholders, with room for more */
+    uint32_t nholders, room;
+};
+
+static struct attached *attached_of(struct span *span)
+{
+    return (struct attached *)(void *)span;
+}
+
+static struct target_regions *regions_of(struct win *w)
+{
+    return &w->target_side.regions;
+}
+
+void target_regions_register(struct win *w, struct ch3_channel *channel)
+{
+    regions_of(w)->channel = channel;
+}
+
+static void drop(void *arg, struct span *span)
+{
+    struct attached *a = attached_of(span);
+    if (a->mem)
+        ch3_mem_release(regions_of(arg)->channel, a->mem);
+    free(a->holders);
+    free(a);
+}
+
+/* Others may reach it without packets from now on, if there is memory for all that takes. */
+static void make_key(struct win *w, uint64_t addr, uint64_t size)
+{
+    struct target_regions *all = regions_of(w);
+    struct rma_stats *stats = &w->rma->stats;
+    struct attached *a = calloc(1, sizeof *a);
+    if (!a)
+        return;
+    all->last_number += all->last_number == UINT32_MAX ? 2 : 1;
+    a->span = (struct span){addr, size};
+    a->number = all->last_number;
+    void *base = (void *)(uintptr_t)addr;
+    if (ch3_mem_register(all->channel, base, size, &a->key, &a->mem) != MRMA_SUCCESS)
+        a->mem = NULL;
+    *(a->mem ? &stats->regions_registered : &stats->regions_unregistered) += 1;
+    if (span_list_add(&all->attached, &a->span) != MRMA_SUCCESS)
+        drop(w, &a->span);
+}
+
+int win_attach(struct win *w, void *base, uint64_t size)
+{
+    const uint64_t addr = (uint64_t)(uintptr_t)base;
+    if (!w->dynamic)
+        return MRMA_ERR_RMA_FLAVOR;
+    if (!size)
+        return MRMA_SUCCESS;
+    if (addr + size < size)
+        return MRMA_ERR_SIZE;
+    rma_enter(w->rma);
+    const int err = region_attach(w, addr, size);
+    if (!err && regions_of(w)->channel)
+        make_key(w, addr, size);
+    rma_leave(w->rma);
+    return err;
+}
+
+/* ---- who knows of a region ---- */
+
+/* MRMA_ERR_NO_MEM */
+static int add_holder(struct attached *a, int rank)
+{
+    for (uint32_t i = 0; i < a->nholders; i++)
+        if (a->holders[i] == rank)
+            return MRMA_SUCCESS;
+    if (a->nholders == a->room) {
+        const uint32_t room = a->room ? 2 * a->room : 4;
+        int *grown = realloc(a->holders, room * sizeof *grown);
+        if (!grown)
+            return MRMA_ERR_NO_MEM;
+        a->holders = grown;
+        a->room = room;
+    }
+    a->holders[a->nholders++] = rank;
+    return MRMA_SUCCESS;
+}
+
+static bool remove_holder(struct attached *a, int rank)
+{
+    for (uint32_t i = 0; i < a->nholders; i++)
+        if (a->holders[i] == rank) {
+            a->holders[i] = a->holders[--a->nholders];
+            return true;
+        }
+    return false;
+}
+
+void target_region_asked(struct win *w, struct rma_target *t, uint64_t addr)
+{
+    struct {
+        struct pkt_hdr hdr;
+        struct pkt_region region;
+    } answer = {.hdr = win_header(w, t, PKT_REGION)};
+    static_assert(sizeof answer == sizeof(struct pkt_hdr) + sizeof(struct pkt_region), "as sent");
+    struct span *span = span_list_find(&regions_of(w)->attached, addr);
+    struct attached *a = span ? attached_of(span) : NULL;
+    if (a && add_holder(a, t->rank) == MRMA_SUCCESS) {
+        answer.hdr.len = sizeof answer;
+        answer.hdr.seq = a->number;
+        answer.hdr.count = a->mem != NULL;
+        answer.region = (struct pkt_region){span->addr, span->len, a->key.key, a->key.base};
+    }
+    /* If it is not sent, the origin goes on by packet. */
+    (void)ch3_send(&t->peer->vc, &answer, answer.hdr.len, &w->queued, false);
+}
+
+/* ---- detach ---- */
+
+static bool all_left(void *arg)
+{
+    const struct attached *a = arg;
+    return a->nholders == 0;
+}
+
+bool target_region_left(struct win *w, const struct rma_target *t, uint32_t number)
+{
+    LIST_EACH (node, &regions_of(w)->leaving) {
+        struct attached *a = LIST_ENTRY(node, struct attached, link);
+        if (a->number == number)
+            return remove_holder(a, t->rank);
+    }
+    return win_has_lost(w); /* nobody waits for it any more */
+}
+
+/* Nobody uses the region when it returns; the errors of rma_wait_until. Called and returning with
+ * the lock, which it gives up while it waits. */
+static int take_back(struct win *w, struct attached *a)
+{
+    const struct rma_wait wait = {.done = all_left,
+                                  .arg = a,
+                                  .locked = true,
+                                  .what = "others to leave a detached region",
+                                  .rank = -1};
+    int err = MRMA_SUCCESS;
+    list_push_back(&regions_of(w)->leaving, &a->link);
+    for (uint32_t i = a->nholders; i > 0; i--) {
+        struct rma_target *t = win_peek(w, a->holders[i - 1]);
+        if (win_send_header(w, t, PKT_REGION_GONE, a->number, 0, 0, a->span.addr) != MRMA_SUCCESS)
+            (void)remove_holder(a, t->rank); /* its connection is lost, and it reaches nothing */
+    }
+    if (!all_left(a)) {
+        rma_leave(w->rma);
+        err = rma_wait_until(w, &wait);
+        rma_enter(w->rma);
+    }
+    list_remove(&a->link);
+    return err;
+}
+
+int win_detach(struct win *w, const void *base)
+{
+    const uint64_t addr = (uint64_t)(uintptr_t)base;
+    if (!w->dynamic)
+        return MRMA_ERR_RMA_FLAVOR;
+    rma_enter(w->rma);
+    struct span *span = span_list_find(&regions_of(w)->attached, addr);
+    int err = region_detach(w, addr);
+    if (!err && span) {
+        span_list_remove(&regions_of(w)->attached, span);
+        err = take_back(w, attached_of(span));
+        drop(w, span);
+    }
+    rma_leave(w->rma);
+    return err;
+}
+
+void target_regions_end(struct win *w)
+{
+    span_list_end(&regions_of(w)->attached, drop, w);
+}
