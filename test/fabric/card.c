@@ -146,10 +146,11 @@ void card_step(struct domain *d)
  * thread does not watch, the call wakes the thread.
  */
 
-/* For how many ms it may sleep; -1: for any time. */
-static int patience(const struct domain *d)
+/* For how many ms it may sleep; -1: for any time. now is that of queue_ring: what becomes due between two looks at the
+ * clock would neither be told nor be waited for. */
+static int patience(const struct domain *d, uint64_t now)
 {
-    bool soon = queue_tells_later(d->queue), later = false;
+    bool soon = queue_tells_later(d->queue, now), later = false;
     LIST_EACH (it, &d->endpoints) {
         const struct endpoint *ep = LIST_ENTRY(it, struct endpoint, node);
         soon |= !list_empty(&ep->held);
@@ -184,8 +185,9 @@ static void *card_main(void *arg)
     for (;;) {
         pthread_mutex_lock(&d->lock);
         card_step(d);
-        queue_ring(d->queue);
-        const int ms = d->sleeps_ms = patience(d);
+        const uint64_t now = now_ns();
+        queue_ring(d->queue, now);
+        const int ms = d->sleeps_ms = patience(d, now);
         const nfds_t count = all_fds(d, fds + 1);
         d->unwatched = false;
         const bool ends = d->ending;
@@ -214,9 +216,10 @@ void card_wake_in_time(struct domain *d)
 {
     if (!d->threaded)
         return;
+    const uint64_t now = now_ns();
     if (d->queue->news)
-        queue_ring(d->queue);
-    if (!d->unwatched && !is_sooner(patience(d), d->sleeps_ms))
+        queue_ring(d->queue, now);
+    if (!d->unwatched && !is_sooner(patience(d, now), d->sleeps_ms))
         return;
     d->unwatched = false;
     d->sleeps_ms = 0;

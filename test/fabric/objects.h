@@ -307,11 +307,11 @@ bool atomics_apply(enum fi_op op, enum fi_datatype datatype, void *to, const voi
 void queue_add(struct queue *cq, struct endpoint *ep, const struct fi_cq_err_entry *told,
                unsigned delay_us);
 
-/* queue_ring makes the descriptor readable if something is to be told by now. */
-void queue_ring(struct queue *cq);
+/* queue_ring makes the descriptor readable if something is to be told by now, a time of now_ns. */
+void queue_ring(struct queue *cq, uint64_t now);
 
-/* queue_tells_later returns whether something is not yet to be told. */
-bool queue_tells_later(const struct queue *cq);
+/* queue_tells_later returns whether something is not to be told by now, a time of now_ns. */
+bool queue_tells_later(const struct queue *cq, uint64_t now);
 
 /* queue_forget drops what is to be told of an endpoint that is closed. */
 void queue_forget(struct queue *cq, const struct endpoint *ep);

@@ -15,15 +15,19 @@
 
 #include "test/fabric/objects.h"
 
-static struct entry *next_entry(struct queue *cq)
+static struct entry *entry_due(struct queue *cq, uint64_t now)
 {
-    const uint64_t now = now_ns();
     LIST_EACH (it, &cq->entries) {
         struct entry *e = LIST_ENTRY(it, struct entry, node);
         if (e->due <= now)
             return e;
     }
     return NULL;
+}
+
+static struct entry *next_entry(struct queue *cq)
+{
+    return entry_due(cq, now_ns());
 }
 
 static void take(struct entry *e)
@@ -48,18 +52,17 @@ void queue_add(struct queue *cq, struct endpoint *ep, const struct fi_cq_err_ent
     cq->news = true;
 }
 
-void queue_ring(struct queue *cq)
+void queue_ring(struct queue *cq, uint64_t now)
 {
     const uint64_t one = 1;
     const bool works = rules->wait == WAIT_WORKS || rules->wait == WAIT_IF_AUTOMATIC;
     cq->news = false;
-    if (works && cq->fd >= 0 && next_entry(cq))
+    if (works && cq->fd >= 0 && entry_due(cq, now))
         (void)!write(cq->fd, &one, sizeof one);
 }
 
-bool queue_tells_later(const struct queue *cq)
+bool queue_tells_later(const struct queue *cq, uint64_t now)
 {
-    const uint64_t now = now_ns();
     LIST_EACH (it, &cq->entries)
         if (LIST_ENTRY(it, struct entry, node)->due > now)
             return true;
