@@ -10,8 +10,8 @@
 # MTEST_VERBOSE=1 shows the output of passing programs too; MTEST_LIMIT=SECONDS is
 # the time limit of lines that name none; MTEST_MAX_NPROCS=N leaves out runs with more
 # processes; MTEST_FULL=yes runs the lines with the word "full", too. MTEST_LATER=yes says that another host's build of the same
-# source has run the list: of the paths within a node only what depends on the host is run, which leaves out the programs that
-# the line "same:" names. A comment after each point says what it took.
+# source has run the list: lines with the word "once" are left out, and on the paths within a node the programs that the lines
+# "same:" name, which say there the same with every host. A comment after each point says what it took.
 #
 # test/limit.sh ends a run that takes too long, with all its processes.
 
@@ -295,9 +295,10 @@ do_line() {
             break
             ;;
         full) full=yes ;;
+        once) test -z "$MTEST_LATER" || full=yes ;;
         timeout=*) limit=${1#timeout=} ;;
         *=*) vars="$vars${vars:+ }$1" ;;
-        *) bad_line "'$1', expected VAR=value, timeout=SECONDS, full or -- arguments" ;;
+        *) bad_line "'$1', expected VAR=value, timeout=SECONDS, full, once or -- arguments" ;;
         esac
         shift
     done

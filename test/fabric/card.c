@@ -146,8 +146,8 @@ void card_step(struct domain *d)
  * thread does not watch, the call wakes the thread.
  */
 
-/* For how many ms it may sleep; -1: for any time. now is that of queue_ring: what becomes due between two looks at the
- * clock would neither be told nor be waited for. */
+/* For how many ms it may sleep; -1: for any time. now is that of queue_ring: what becomes due
+ * between two looks at the clock would neither be told nor be waited for. */
 static int patience(const struct domain *d, uint64_t now)
 {
     bool soon = queue_tells_later(d->queue, now), later = false;
