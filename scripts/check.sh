@@ -110,7 +110,7 @@ list_programs='$(mpi_tests) test/cma-probe test/refuse-calls test/fuzz/make_corp
 units_of_host() {
     set -- $built
     find "$(build_dir "$1")/test/unit/.deps" -name 'test_*.Po' -exec grep -l '/mpi\.h' {} + |
-        sed 's|.*/|test/unit/|; s|\.Po$||' | sort | tr '\n' ' '
+        sed 's|.*/|test/unit/|; s|-.*||; s|\.Po$||' | sort -u | tr '\n' ' '
 }
 
 # The runs under mpiexec that took longest, from the comments of test/run-list.sh.

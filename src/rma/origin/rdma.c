@@ -347,8 +347,9 @@ static bool reaches(const struct pkt_target *pt, const struct transfer *x, struc
     return *key && (*key)->registered;
 }
 
-static bool goes_by_packet(struct pkt_target *pt, const struct transfer *x,
-                           const struct rdma_thresholds *th)
+/* *ask: only because the key of the target's region is not known. */
+static bool goes_by_packet(const struct pkt_target *pt, const struct transfer *x,
+                           const struct rdma_thresholds *th, bool *ask)
 {
     const struct ch3_rdma_limits *limits = ch3_rdma_limits(&pt->target->peer->vc);
     struct rdma_facts facts = {.len = x->len,
@@ -362,8 +363,7 @@ static bool goes_by_packet(struct pkt_target *pt, const struct transfer *x,
     /* A region is asked for before the epoch is open, so that the next operations find it. */
     facts.open |= !reached;
     const bool by_packet = rdma_choose(&facts, limits, th) == RDMA_PACKET;
-    if (!reached && !by_packet)
-        region_key_ask(pt, span_of(x).addr);
+    *ask = !reached && !by_packet;
     return by_packet || !reached;
 }
 
@@ -388,7 +388,10 @@ static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
     struct rma_req *req = x->op->req;
     rma_enter(w->rma);
     struct pkt_target *pt = pkt_target_get(w, t);
-    const bool by_packet = pt && goes_by_packet(pt, x, th);
+    bool ask = false;
+    const bool by_packet = pt && goes_by_packet(pt, x, th, &ask);
+    if (ask)
+        region_key_ask(pt, span_of(x).addr);
     int err = MRMA_ERR_NO_MEM;
     if (by_packet)
         pt->packed += x->len; /* which counts in active target epochs */
