@@ -60,6 +60,9 @@ count() {
     if test "$(($1 + $2 + $3))" = 0; then
         echo "$host: no test gave a result"
         set -- 0 1 0
+    elif test -n "$broken" && test "$2" = 0; then
+        echo "$host: make failed where no test did, so that tests may be missing; see $dir/check.log"
+        set -- "$1" 1 "$3"
     fi
     echo "$host: $1 passed, $2 failed, $3 skipped"
     passed=$((passed + $1))
@@ -133,9 +136,11 @@ check() {
     export INSTALL_ALSO
     say "make check for $host"
     find . -name '*.trs' -exec rm -f {} +
+    broken=
     if ! run_tests >check.log 2>&1 </dev/null; then
+        broken=yes
         echo "$host: make check failed; from $dir/check.log:"
-        grep -E 'error:|need cmocka' check.log | head -n 40
+        grep -E 'error:|need cmocka|No rule to make' check.log | head -n 40
         find . -name '*.trs' -exec grep -lE '^:global-test-result: (FAIL|ERROR)' {} + | while read -r trs; do
             echo "--- $host: ${trs%.trs}.log"
             grep -a -A 40 -E '^(not ok|Bail out!)|exited with status' "${trs%.trs}.log" | head -n 120
