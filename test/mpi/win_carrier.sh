@@ -21,10 +21,14 @@ if test "$MPI_HOST" = openmpi; then
     works "the component rdma alone, in a file" 1 env "HOME=$tmp/home" "$bin/win_carrier"
     # Other components of Open MPI 6 make such windows, too.
     mpirun 1 env OMPI_MCA_osc=ucx "$bin/win_carrier" behind
-    if seen 'expected MPI_ERR_OTHER, saw MPI_SUCCESS' && test "$MPI_BUILD" = abi; then
-        echo "SKIP: a selection that was settled before: the host's component ucx makes the window"
-        finish
-    fi
+    case $MPI_BUILD:$MPI_HOST_VERSION in
+    abi:* | openmpi:[6-9].*)
+        if seen 'expected MPI_ERR_OTHER, saw MPI_SUCCESS'; then
+            echo "SKIP: a selection that was settled before: the host's component ucx makes the window"
+            finish
+        fi
+        ;;
+    esac
     test "$rc" = 0 || bad "a selection that was settled before: exit code $rc"
     seen 'MPI_Win_allocate: OTHER: .*refused.*osc="ucx": add sm' || bad "no message says what failed and what to do:"
 else
