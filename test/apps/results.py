@@ -29,10 +29,19 @@ def _slower(host_time: float, time: float) -> bool:
 
 def _time(row: runs.Row, variant: str) -> str:
     """Returns the time of a variant, with how many times the host's it is where it is slower."""
+    if variant not in row.variants:
+        return "not run"
     time, host_time = row.total(variant), row.total("host")
     if row.compared() and host_time > 0 and _slower(host_time, time):
         return f"{time:.1f} s ({time / host_time:.1f} times)"
     return f"{time:.1f} s"
+
+
+def _passed(row: runs.Row, variant: str) -> str:
+    """Returns how many points pass; of the host alone, where it did not run, how many are known to."""
+    if variant != "host" and variant not in row.variants:
+        return "not run"
+    return str(sum(row.result(test, point, variant) == "pass" for test, point in row.all_points()))
 
 
 def _time_alone(row: runs.Row) -> str:
@@ -51,7 +60,7 @@ def table(rows: list[runs.Row]) -> Iterator[str]:
         if row.why_skipped:
             yield f"{begin}skipped: {row.why_skipped} | | | | | | | |"
             continue
-        passed = [sum(row.result(test, point, variant) == "pass" for test, point in row.all_points()) for variant in VARIANTS]
+        passed = [_passed(row, variant) for variant in VARIANTS]
         cells = [len(row.all_points()), *passed, _time_alone(row), _time(row, "lib"), _time(row, "nodes"),
                  row.windows["lib"] or "none"]
         yield begin + " | ".join(str(cell) for cell in cells) + " |"
