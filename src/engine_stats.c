@@ -55,6 +55,8 @@
       s->lock_waits)                                                                               \
     X(futex_sleeps, "", "waits of application threads that went to sleep", s->sleeps)              \
     X(agent_wakeups, "", "returns of the agent thread from sleep", s->agent_wakeups)               \
+    X(host_served, "", "polls from within calls of the MPI library that found something to do",    \
+      s->host_served)                                                                              \
     X(alloc_mem_calls, "", "calls of MPI_Alloc_mem that gave memory", e->allocs)                   \
     X(alloc_mem_bytes, "bytes", "the memory of alloc_mem_calls", e->alloc_bytes)                   \
     X(alloc_mem_ns, "ns", "the time in MPI_Alloc_mem and MPI_Free_mem", e->alloc_ns)               \

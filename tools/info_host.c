@@ -107,12 +107,23 @@ static void report_library(struct report *report)
 
 static void report_kind(struct report *report)
 {
-    const bool joined = host_lets_poll(), yields = host_yields();
+    static const struct {
+        const char *what, *note;
+    } joined[] = {
+        [HOST_JOIN_NOTHING] = {"nothing", "it lets nobody in by a way that is known: packets for a "
+                                          "process in a call of the host wait for the agent "
+                                          "thread"},
+        [HOST_JOIN_NETWORK] = {"network", "a target in any blocking call of the host serves what "
+                                          "comes over the network; packets from its node wait for "
+                                          "the agent thread"},
+        [HOST_JOIN_ALL] = {"all", "a target in any blocking call of the host serves one-sided "
+                                  "operations"},
+    };
+    const enum host_join joins = host_joins();
+    const bool yields = host_yields();
 
-    item_note(item_number(report, section, "progress_joined", ITEM_BOOL, joined), "%s",
-              joined ? "a target in any blocking call of the host serves one-sided operations"
-                     : "it lets nobody in by a way that is known: packets for a process in a "
-                       "call of the host wait for the agent thread");
+    item_note(item_text(report, section, "progress_joined", joined[joins].what), "%s",
+              joined[joins].note);
     item_note(item_number(report, section, "yields", ITEM_BOOL, yields), "%s",
               yields
                   ? "its blocking calls give the processor away where its launcher has seen more "

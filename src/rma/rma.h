@@ -294,6 +294,13 @@ bool rma_look(struct rma *rma);
  * agent's, and lets senders know that they need not wake the agent. */
 bool rma_host_poll(struct rma *rma);
 
+/* rma_uses_network returns whether the network was opened, for any window of this process. */
+bool rma_uses_network(const struct rma *rma);
+
+/* rma_host_poll_network does as rma_host_poll, but for what comes over the network alone: it looks
+ * at no ring, and senders wake the agent for what they put there. */
+bool rma_host_poll_network(struct rma *rma);
+
 /* rma_backoff is what a loop of src/mpi that waits does between rounds of its own (host) polling:
  * it spins, or gives the processor away, by how often the loop has found nothing (round, from 0).
  */

@@ -9,10 +9,11 @@
  *
  *   host_calls             all sections
  *   host_calls served N    rank 0 does N accumulates, each with a flush, on the last rank, which is
- * in MPI_Recv
+ *                          in MPI_Recv, and says what lets others into the host's progress
  */
 #include "mtest.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -130,12 +131,21 @@ static void taken_over(enum mt_kind kind)
     mt_win_free(&w);
 }
 
+static const char *lets_in(void)
+{
+    if (dlsym(RTLD_DEFAULT, "opal_progress_register"))
+        return "all";
+    return dlsym(RTLD_DEFAULT, "MPIX_Async_start") ? "network" : "nothing";
+}
+
 static void served(int flushes)
 {
     const int64_t one = 1;
     int64_t sum = 0;
 
     mt_section("served in MPI_Recv");
+    if (mt_rank == 0)
+        printf("lets in: %s\n", lets_in());
     if (!mt_win_make(&w, MT_CREATE_MALLOC, sizeof(int64_t), 1, MPI_COMM_WORLD))
         return;
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));

@@ -45,6 +45,9 @@ void mt_win_errors_return(MPI_Win win);
 /* Collective: sums the failures, prints one closing line, MPI_Finalize. Returns the exit code. */
 int mt_finish(void);
 
+/* The same, with another function in place of MPI_Finalize. */
+int mt_finish_by(int (*finalize)(void));
+
 /* Name the section that runs now, for the watchdog and for failed checks; starts the timeout anew.
  */
 void mt_section(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

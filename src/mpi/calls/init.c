@@ -8,7 +8,8 @@
  * use and free windows (MPI 4.1, 11.2.4). So the engine ends in the delete
  * call-back of an attribute that is set before all others, right after
  * initialisation; and where that was not possible (this library was loaded
- * later) when MPI_Finalize is called.
+ * later) when MPI_Finalize is called. What is polled in the host's progress must be taken back
+ * before that (host_poll_mpich.c).
  *
  * No locks: MPI is initialised and finalized by one thread. Neighbours: engine_get.c, stats.c and
  * traced.c, which end here; session.c, for programs without MPI_Init.
@@ -25,6 +26,7 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
+#include "mpi/host/host_poll.h"
 #include "mpi/host/self.h"
 #include "mpi/process/environment.h"
 #include "mpi/process/state.h"
@@ -128,8 +130,13 @@ MRMA_EXPORT_MPI(T_init_thread);
 
 MRMA_PUBLIC int PMPI_Finalize(void)
 {
+    int rc;
+
+    host_poll_close();
     if (!hooked)
         end_job();
-    return mpi_host.Finalize();
+    rc = mpi_host.Finalize();
+    host_poll_open();
+    return rc;
 }
 MRMA_EXPORT_MPI(Finalize);

@@ -16,6 +16,7 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
+#include "mpi/host/host_poll.h"
 #include "mpi/host/meet.h"
 #include "mpi/host/self.h"
 #include "mpi/process/state.h"
@@ -38,10 +39,15 @@ MRMA_EXPORT_MPI(Session_init);
 
 MRMA_PUBLIC int PMPI_Session_finalize(HOST_SESSION *session)
 {
-    if (*session != HOST_SESSION_NULL && session_ended() && !world_in_use()) {
-        engine_end();
-        meet_end();
-    }
-    return mpi_host.Session_finalize(session);
+    int rc;
+
+    if (*session == HOST_SESSION_NULL || !session_ended() || world_in_use())
+        return mpi_host.Session_finalize(session);
+    host_poll_close();
+    engine_end();
+    meet_end();
+    rc = mpi_host.Session_finalize(session);
+    host_poll_open();
+    return rc;
 }
 MRMA_EXPORT_MPI(Session_finalize);

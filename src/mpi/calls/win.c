@@ -134,8 +134,7 @@ static int win_join(const struct win_args *args, struct boot_mpi *bm, const stru
     int err = win_create(mpi_state.rma, &spec, &rec->win);
 
     if (err == MRMA_SUCCESS) {
-        if (rma_uses_packets(mpi_state.rma))
-            host_poll_begin(mpi_state.rma);
+        host_poll_window_made(mpi_state.rma);
         return MRMA_SUCCESS;
     }
     record_undo(rec);
@@ -289,6 +288,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     win_table_del(rec, handle);
     traced_event(rec, (struct trace_record){.kind = TRACE_WIN_FREE});
     win_free_end(rec->win);
+    host_poll_window_freed();
     win_rec_drop(rec);
     return refused;
 }

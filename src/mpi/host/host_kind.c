@@ -26,10 +26,16 @@ bool host_is_openmpi(void)
     return now == YES;
 }
 
-bool host_lets_poll(void)
+static bool has(const char *symbol)
 {
-    return dlsym(RTLD_DEFAULT, "opal_progress_register") != NULL &&
-           dlsym(RTLD_DEFAULT, "opal_progress_unregister") != NULL;
+    return dlsym(RTLD_DEFAULT, symbol) != NULL;
+}
+
+enum host_join host_joins(void)
+{
+    if (has("opal_progress_register") && has("opal_progress_unregister"))
+        return HOST_JOIN_ALL;
+    return has("PMPIX_Async_start") ? HOST_JOIN_NETWORK : HOST_JOIN_NOTHING;
 }
 
 bool host_yields(void)

@@ -20,8 +20,16 @@ bool host_is_openmpi(void);
  * spin. Any thread, once the host is loaded. */
 bool host_yields(void);
 
-/* host_lets_poll returns whether the host has Open MPI's list of functions that its progress calls.
- * Any thread, once the host is loaded. */
-bool host_lets_poll(void);
+/* What the host's own progress may serve of what arrives for a process that waits in a call of the
+ * host (host_poll.h). */
+enum host_join {
+    HOST_JOIN_NOTHING, /* it lets nobody in */
+    HOST_JOIN_NETWORK, /* what comes over the network: MPICH from 4.3 on, in its own interface */
+    HOST_JOIN_ALL,     /* what lies in rings of the node as well: Open MPI */
+};
+
+/* host_joins returns what the host's progress serves: it depends on the functions that the host
+ * has. Any thread, once the host is loaded. */
+enum host_join host_joins(void);
 
 #endif

@@ -7,29 +7,34 @@
  * run time: nothing depends on a host that has them. The registered function never calls MPI and
  * never blocks (rma_host_poll).
  *
- * Neighbours: rma.h, whose poll is called; host_kind.c; win.c and engine_get.c, which register it
- * and take it back.
+ * Neighbours: rma.h, whose poll is called; host_kind.c; host_poll_mpich.c; win.c, init.c, session.c
+ * and engine_get.c, which tell of windows and ends.
  */
 #include "mpi/host/host_poll.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/atomic.h"
 #include "mpi/host/host_kind.h"
+#include "mpi/host/host_poll_mpich.h"
 #include "rma/rma.h"
 
 typedef int (*poll_fn)(void);
 typedef int (*register_fn)(poll_fn);
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around begin and end */
-static _Atomic(struct rma *) polled;                     /* NULL: not registered */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around all that follows */
+static uint64_t windows;                                 /* not freed */
+static bool closed;                                      /* the host may be about to end */
+static _Atomic(struct rma *) polled; /* by Open MPI; NULL: not registered. Written with the lock */
 
 static int poll_engine(void)
 {
     struct rma *rma =
-        atomic_load_explicit(&polled, memory_order_acquire); /* pairs with host_poll_begin */
+        atomic_load_explicit(&polled, memory_order_acquire); /* pairs with openmpi_begin */
 
     return rma != NULL && rma_host_poll(rma);
 }
@@ -43,28 +48,66 @@ static register_fn find(const char *name)
     return fn;
 }
 
-void host_poll_begin(struct rma *rma)
+static void openmpi_begin(struct rma *rma)
 {
-    register_fn enter;
-
-    if (likely(atomic_load_explicit(&polled, memory_order_relaxed) != NULL))
+    if (atomic_load_explicit(&polled, memory_order_relaxed) != NULL)
         return;
+    atomic_store_explicit(&polled, rma, memory_order_release);
+    if (find("opal_progress_register")(poll_engine) != 0)
+        atomic_store_explicit(&polled, NULL, memory_order_relaxed);
+}
+
+static void openmpi_end(void)
+{
+    if (atomic_load_explicit(&polled, memory_order_relaxed) == NULL)
+        return;
+    (void)find("opal_progress_unregister")(poll_engine);
+    atomic_store_explicit(&polled, NULL, memory_order_relaxed);
+}
+
+void host_poll_window_made(struct rma *rma)
+{
     pthread_mutex_lock(&lock);
-    enter = find("opal_progress_register");
-    if (atomic_load_explicit(&polled, memory_order_relaxed) == NULL && host_lets_poll()) {
-        atomic_store_explicit(&polled, rma, memory_order_release);
-        if (enter(poll_engine) != 0)
-            atomic_store_explicit(&polled, NULL, memory_order_relaxed);
+    windows++;
+    if (rma_uses_packets(rma)) {
+        const enum host_join joins = host_joins();
+
+        if (joins == HOST_JOIN_ALL)
+            openmpi_begin(rma);
+        if (joins == HOST_JOIN_NETWORK && rma_uses_network(rma) && !closed)
+            host_poll_mpich_begin(rma);
     }
+    pthread_mutex_unlock(&lock);
+}
+
+void host_poll_window_freed(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--windows == 0)
+        host_poll_mpich_end();
     pthread_mutex_unlock(&lock);
 }
 
 void host_poll_end(void)
 {
     pthread_mutex_lock(&lock);
-    if (atomic_load_explicit(&polled, memory_order_relaxed) != NULL) {
-        (void)find("opal_progress_unregister")(poll_engine);
-        atomic_store_explicit(&polled, NULL, memory_order_relaxed);
-    }
+    windows = 0; /* those that were not freed have gone */
+    openmpi_end();
+    host_poll_mpich_end();
+    pthread_mutex_unlock(&lock);
+}
+
+void host_poll_close(void)
+{
+    pthread_mutex_lock(&lock);
+    closed = true;
+    host_poll_mpich_end();
+    pthread_mutex_unlock(&lock);
+}
+
+void host_poll_open(void)
+{
+    pthread_mutex_lock(&lock);
+    closed = false;
     pthread_mutex_unlock(&lock);
 }

@@ -5,18 +5,35 @@
  * A process that waits in a call of the host (MPI_Recv, MPI_Barrier, MPI_Wait, ...) makes no
  * progress here, and its agent thread must be woken for each packet. Open MPI lets others register
  * a function that its progress loop calls; there the engine polls in every blocking call of the
- * host. MPICH 4.0 and 4.2 have no such function: there the agent serves.
+ * host, from the first window that uses packets to the end of the engine. MPICH from 4.3 on has
+ * such a list, too (host_poll_mpich.h); there it is the network alone that is polled, while there
+ * are windows, since a look at the rings in each round of MPICH's progress slows down what goes
+ * through them. Other hosts have no such list: there the agent serves.
  */
 #ifndef MRMA_MPI_HOST_HOST_POLL_H
 #define MRMA_MPI_HOST_HOST_POLL_H
 
 struct rma;
 
-/* host_poll_begin registers the poll of rma with the host, if the host allows that and it has not
- * been done. Called after the creation of a window that uses packets. Any thread. */
-void host_poll_begin(struct rma *rma);
+/* host_poll_window_made notes that a window was created, and registers the poll of rma with the
+ * host if the host allows that, it has not been done and there is something to poll. Any thread. */
+void host_poll_window_made(struct rma *rma);
 
-/* host_poll_end takes the registration back, because the engine ends. No other thread uses MPI. */
+/* host_poll_window_freed takes one host_poll_window_made back, behind the end of the window. Any
+ * thread. */
+void host_poll_window_freed(void);
+
+/* host_poll_end takes the registration back, because the engine ends: when it returns nobody polls
+ * it from within the host. No other thread is in a call of this library. */
 void host_poll_end(void);
+
+/* host_poll_close is called before the host may end. MPICH waits in its end until all that is
+ * registered has gone, so what is registered with it is taken back, and nothing is registered until
+ * host_poll_open. One thread at a time ends the host. */
+void host_poll_close(void);
+
+/* host_poll_open is called when the host has ended: what is made later, in another session, may be
+ * registered again. */
+void host_poll_open(void);
 
 #endif

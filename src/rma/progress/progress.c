@@ -176,10 +176,27 @@ bool rma_look(struct rma *r)
     return ch3_unsent(r->ch3) ? rma_poll(r) : look(r);
 }
 
+static bool count_served(struct rma *r, bool moved)
+{
+    if (moved)
+        atomic_fetch_add_explicit(&r->stats.host_served, 1, memory_order_relaxed);
+    return moved;
+}
+
 bool rma_host_poll(struct rma *r)
 {
     attention_note_host_poll(r->env->attention);
-    return look(r);
+    return count_served(r, look(r));
+}
+
+bool rma_uses_network(const struct rma *r)
+{
+    return ch3_looks_by_calls(r->ch3);
+}
+
+bool rma_host_poll_network(struct rma *r)
+{
+    return count_served(r, ch3_looks_by_calls(r->ch3) && look_at_network(r));
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)

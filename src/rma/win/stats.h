@@ -41,6 +41,7 @@ struct rma_stats {
     _Atomic uint64_t lock_waits; /* lock requests that found the lock taken */
     _Atomic uint64_t sleeps;     /* futex sleeps of application threads */
     uint64_t agent_wakeups;
+    _Atomic uint64_t host_served;  /* rounds in the host's progress that moved something */
     uint64_t late;                 /* packets of windows that had ended, which nobody awaited */
     uint64_t regions_registered;   /* with the network, when they were attached: target/attach.c */
     uint64_t regions_unregistered; /* attached, and reached by packets alone */

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_poll_mpich.c - see host_poll_mpich.h.
+ *
+ * MPICH calls a function that was handed to MPIX_Async_start in each round of its progress until
+ * the function says that it is done; there is no call that takes it back. MPICH's end waits for
+ * that before it deletes the attributes of MPI_COMM_SELF, by which this library learns of the end
+ * (init.c). So the function must have been told before MPICH's end is called: in MPI_Finalize, in
+ * MPI_Session_finalize, and when the last window is freed, so that a correct program ends also
+ * where its MPI_Finalize does not pass through this library.
+ *
+ * MPICH holds a lock of its own while it calls the function, which therefore neither calls MPI nor
+ * waits for a lock: it tries the engine's, as rma_host_poll_network does. Threads that hold locks
+ * of this library may wait in calls of MPICH for that of MPICH.
+ *
+ * A thread that ends the polling may go on to destroy the engine:
+ *
+ *   thread that ends                       thread in a call of MPICH
+ *   A: state = LEAVING                     C: busy = true
+ *   B: busy is false? go on                D: state is POLLS? poll the engine
+ *                                          E: busy = false (release)
+ *
+ * A to D are in the one order of sequentially consistent operations. If D comes before A, then C
+ * comes before B, and B waits until it reads E, behind the poll. If D comes behind A, it does
+ * not touch the engine.
+ *
+ * No call of the function is needed between an end and the next begin: begin changes LEAVING back,
+ * and the function goes on. Whoever changes LEAVING to OUT instead says to MPICH that it is done,
+ * and then begin hands the function to MPICH anew: MPICH may have both for a moment, of which one
+ * is done.
+ *
+ * Found at run time, and declared here, since a build for MPICH 4.0 serves 5.0 as well.
+ *
+ * Neighbours: host_poll.c, whose lock is around begin and end; rma.h.
+ */
+#include "mpi/host/host_poll_mpich.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/atomic.h"
+#include "rma/rma.h"
+
+struct MPIR_Async_thing;
+typedef int MPIX_Async_poll_function(struct MPIR_Async_thing *);
+typedef int async_start(MPIX_Async_poll_function *, void *state, int stream);
+
+enum { NOPROGRESS = 0, DONE = 1 };  /* MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE */
+enum { STREAM_NULL = 0x3c000000 };  /* MPIX_STREAM_NULL */
+enum state { OUT, POLLS, LEAVING }; /* MPICH does not have the function; it polls; it is to go */
+
+static _Atomic int state;  /* enum state */
+static _Atomic bool busy;  /* a thread is in poll_network */
+static struct rma *polled; /* written before state becomes POLLS, while it is not */
+
+static int poll_network(struct MPIR_Async_thing *thing)
+{
+    int now, said = NOPROGRESS;
+
+    (void)thing;
+    if (atomic_exchange_explicit(&busy, true, memory_order_seq_cst)) /* C */
+        return NOPROGRESS;                                           /* another thread polls */
+    now = atomic_load_explicit(&state, memory_order_seq_cst);        /* D */
+    if (now == POLLS)
+        (void)rma_host_poll_network(polled);
+    else if (now == LEAVING && atomic_compare_exchange_strong_explicit(
+                                   &state, &now, OUT, memory_order_relaxed, memory_order_relaxed))
+        said = DONE;
+    atomic_store_explicit(&busy, false, memory_order_release); /* E */
+    return said;
+}
+
+void host_poll_mpich_begin(struct rma *rma)
+{
+    int leaving = LEAVING;
+    async_start *start = NULL;
+
+    if (atomic_load_explicit(&state, memory_order_relaxed) == POLLS)
+        return;
+    polled = rma;
+    /* pairs with D, which sees what polled is */
+    if (atomic_compare_exchange_strong_explicit(&state, &leaving, POLLS, memory_order_seq_cst,
+                                                memory_order_relaxed))
+        return;
+    *(void **)&start = dlsym(RTLD_DEFAULT, "PMPIX_Async_start");
+    atomic_store_explicit(&state, POLLS, memory_order_seq_cst);
+    if (start(poll_network, NULL, STREAM_NULL) != 0)
+        atomic_store_explicit(&state, OUT, memory_order_relaxed);
+}
+
+void host_poll_mpich_end(void)
+{
+    int polls = POLLS;
+
+    (void)atomic_compare_exchange_strong_explicit(&state, &polls, LEAVING, memory_order_seq_cst,
+                                                  memory_order_relaxed); /* A */
+    while (atomic_load_explicit(&busy, memory_order_seq_cst))            /* B */
+        sched_yield();
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_poll_mpich.h - the engine's poll of the network inside MPICH's progress, by MPIX_Async_start
+ * of MPICH 4.3 and later.
+ *
+ * Where the host does not have that function begin is not called, and end does nothing.
+ */
+#ifndef MRMA_MPI_HOST_HOST_POLL_MPICH_H
+#define MRMA_MPI_HOST_HOST_POLL_MPICH_H
+
+struct rma;
+
+/* host_poll_mpich_begin lets MPICH's progress poll the network of rma, if it does not yet. If MPICH
+ * refuses, nothing is polled, and the agent serves. One thread at a time is in begin or end;
+ * MPICH is initialised. */
+void host_poll_mpich_begin(struct rma *rma);
+
+/* host_poll_mpich_end takes that back: when it returns nobody is in the engine from within MPICH's
+ * progress, and nobody goes there any more, until the next begin. It waits for a thread that is
+ * there, which waits for nobody. MPICH forgets the function when it calls it the next time, at the
+ * latest when it ends. */
+void host_poll_mpich_end(void);
+
+#endif
