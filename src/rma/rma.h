@@ -294,11 +294,13 @@ bool rma_look(struct rma *rma);
  * agent's, and lets senders know that they need not wake the agent. */
 bool rma_host_poll(struct rma *rma);
 
-/* rma_uses_network returns whether the network was opened, for any window of this process. */
+/* rma_uses_network returns whether this process has opened the network, for any of its windows. It
+ * stays open as long as the engine. */
 bool rma_uses_network(const struct rma *rma);
 
-/* rma_host_poll_network does as rma_host_poll, but for what comes over the network alone: it looks
- * at no ring, and senders wake the agent for what they put there. */
+/* rma_host_poll_network does as rma_host_poll, but only as often as a look at the network is due,
+ * of a process that uses it. Senders in the node are not told of it: they wake the agent for what
+ * they put into rings. */
 bool rma_host_poll_network(struct rma *rma);
 
 /* rma_backoff is what a loop of src/mpi that waits does between rounds of its own (host) polling:

@@ -79,7 +79,8 @@ static void abort_in_epoch(void)
     }
 }
 
-/* Of the object that a function comes from which the library leaves to the host. */
+/* The host's MPI_Finalize. The library has no MPI_Get_version, so the object that has it is the
+ * host's. */
 static int (*finalize_of_host(void))(void)
 {
     int (*finalize)(void) = NULL;

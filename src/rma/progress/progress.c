@@ -196,7 +196,7 @@ bool rma_uses_network(const struct rma *r)
 
 bool rma_host_poll_network(struct rma *r)
 {
-    return count_served(r, ch3_looks_by_calls(r->ch3) && look_at_network(r));
+    return count_served(r, look_at_network(r));
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)
