@@ -152,6 +152,7 @@ static void register_memory(struct engine *e, struct rma_net_mem *mine, struct r
     if (ch->ops->mem_register(ch, mine->base, mine->len, &key->mem, &mine->mem) == MRMA_SUCCESS) {
         mine->channel = ch;
         key->vaddr = (uint64_t)(uintptr_t)mine->base;
+        key->words = ch->caps & CH3_CAP_RDMA_WORD ? mine->words : 0;
     }
     rma_leave(&e->rma);
 }

@@ -87,6 +87,7 @@
     X(rdma_puts, "", "puts by the provider's own remote memory access", n->rdma_puts)              \
     X(rdma_gets, "", "gets by the provider's own remote memory access", n->rdma_gets)              \
     X(rdma_atomics, "", "atomic operations of the provider's own", n->rdma_atomics)                \
+    X(rdma_words, "", "notifications that went with puts of the provider's own", n->rdma_words)    \
     X(rdma_bytes, "bytes", "bytes of rdma_puts, rdma_gets and rdma_atomics", n->rdma_bytes)
 
 #define COUNTER(name, unit, meaning, value) {#name, unit, meaning},

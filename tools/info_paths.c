@@ -150,6 +150,9 @@ void report_rdma(struct report *report, const char *section, const struct ch3_ch
               "by packet in a fence or PSCW epoch, then shorter ones, too (MPIRMA_RDMA_MANY)");
     item_note(item_number(report, section, "rdma_segments", ITEM_COUNT, th.segments),
               "pieces at most (MPIRMA_RDMA_SEGMENTS)");
+    item_note(item_number(report, section, "rdma_notify", ITEM_BOOL,
+                          th.words && (ch->caps & CH3_CAP_RDMA_WORD)),
+              "a notification goes with its put (MPIRMA_RDMA_NOTIFY)");
     threshold(report, section, "rdma_inject", ch->rdma.inject,
               "of a put at most leave with the call");
     atomics(report, section, "atomics_i64", ch->atomics.ops[CH3_ATOMIC_I64], "integers of 64 bits");

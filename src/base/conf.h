@@ -69,9 +69,11 @@ struct conf {
     int rdma_min_passive;    /* MPIRMA_RDMA_MIN_PASSIVE: the same in passive target epochs, */
     int rdma_many;           /* MPIRMA_RDMA_MANY: and behind so much by packet in active ones; */
     int rdma_segments;       /* MPIRMA_RDMA_SEGMENTS: how many pieces. CONF_RDMA_TABLE: auto */
-    double defer_wait;       /* MPIRMA_DEFER_WAIT: seconds */
-    int defer_queue;         /* MPIRMA_DEFER_QUEUE: of operations deferred for a target */
-    int defer_copy_max;      /* MPIRMA_DEFER_COPY_MAX: data of one of these that is copied */
+    enum conf_rdma
+        rdma_notify;    /* MPIRMA_RDMA_NOTIFY=auto|on|off: with a put goes its notification */
+    double defer_wait;  /* MPIRMA_DEFER_WAIT: seconds */
+    int defer_queue;    /* MPIRMA_DEFER_QUEUE: of operations deferred for a target */
+    int defer_copy_max; /* MPIRMA_DEFER_COPY_MAX: data of one of these that is copied */
 };
 
 /* What it is without any variable. */

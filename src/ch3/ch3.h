@@ -74,6 +74,7 @@ typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr
 
 struct ch3_stats {
     uint64_t packets_sent, bytes_sent, packets_received, queued, bad;
+    uint64_t words;                  /* that came with puts */
     uint64_t by_type[PKT_TYPE_LAST]; /* sent */
 };
 
@@ -95,6 +96,9 @@ struct ch3 {
     void (*queued)(void *handler_ctx);
     /* NULL, or the layer above's: called when a connection was lost; its streams have ended. */
     void (*lost)(void *handler_ctx, struct ch3_vc *vc);
+    /* NULL, or the layer above's: called with a word that has come with a peer's put, whose data is
+     * in place (ch3_rdma_takes_word). */
+    void (*word)(void *handler_ctx, uint32_t word);
     struct ch3_stats stats;
 };
 
@@ -188,6 +192,10 @@ bool ch3_rdma_is_ordered(const struct ch3_vc *vc);
  * that of a get behind it does (CH3_CAP_RDMA_READ_BEHIND). */
 bool ch3_rdma_needs_read(const struct ch3_vc *vc);
 
+/* ch3_rdma_takes_word returns whether a put may take a word with it (ch3_rdma.with_word), for the
+ * function ch3.word of the target. */
+bool ch3_rdma_takes_word(const struct ch3_vc *vc);
+
 /* ch3_rdma_start starts a put or get without packets; the connection's channel must have
  * CH3_CAP_RDMA. Returns MRMA_SUCCESS: op is the channel's until op->done is called, by a later
  * poll. MRMA_AGAIN: there is no room now. MRMA_ERR_PROC_FAILED: the connection is not open.
@@ -273,5 +281,9 @@ bool ch3_wait_begin(struct ch3 *c);
  * handler of its type. A bad header is counted and logged, and the packet is dropped. Channels call
  * this, as their deliver; packet stays the channel's and may change meanwhile. */
 void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len);
+
+/* ch3_deliver_word hands a word that has come with a put over ch to the layer above. Channels call
+ * this, as their word. */
+void ch3_deliver_word(struct ch3_channel *ch, uint32_t word);
 
 #endif

@@ -5,7 +5,7 @@
  * A channel carries whole packets (at most CH3_PACKET_MAX bytes) between this process
  * and its peers, reliably and in order for each peer. CH3 calls it with the
  * engine's lock held, from one thread at a time; no call blocks. A channel calls
- * into the layer above only by what is declared below, and by deliver, done and
+ * into the layer above only by what is declared below, and by deliver, word, done and
  * ch3_vc_lost only from poll: whoever is in the middle of sending is never
  * called back from reserve, commit or rdma.
  *
@@ -61,7 +61,10 @@ enum ch3_channel_cap {
     CH3_CAP_POLLED = 1 << 7,
     /* CAP_RDMA. done of a put says only that its local memory may be used again. Its data is in
      * place when a get with behind set is done that was started later towards the same peer. */
-    CH3_CAP_RDMA_READ_BEHIND = 1 << 8
+    CH3_CAP_RDMA_READ_BEHIND = 1 << 8,
+    /* CAP_RDMA. A put may take a word with it (ch3_rdma.with_word), which the target is told when
+     * the data of that put is in place. */
+    CH3_CAP_RDMA_WORD = 1 << 9
 };
 
 /* Who carries a channel's puts and gets out at the target. */
@@ -149,6 +152,8 @@ struct ch3_rdma {
     size_t len;      /* at most ch3_rdma_limits.max; not 0 */
     uint64_t key;    /* the target's ch3_mem_key.key */
     uint64_t remote; /* ch3_mem_key.base + offset */
+    bool with_word;  /* a put with which word is told to the target (CAP_RDMA_WORD) */
+    uint32_t word;   /* by which the target's upper layer knows what it is, and from whom */
     bool behind;     /* a get that is done only when the data of all earlier puts to this peer is in
                         place (CAP_RDMA_READ_BEHIND) */
     /* done is called exactly once, from poll, also when the connection is lost or closed. Of a put
@@ -255,12 +260,18 @@ void ch3_channel_unsent(struct ch3_channel *ch, int change);
 /* How arrived packets reach CH3. from is the peer's vc. */
 typedef void (*ch3_deliver_fn)(struct ch3_vc *from, const void *packet, size_t len);
 
+/* How the word of a peer's put reaches CH3, when its data is in place: who loads the data behind
+ * this call, in the same thread or ordered behind it, sees it. Which peer that was the channel does
+ * not know. Called from poll; may send. */
+typedef void (*ch3_word_fn)(struct ch3_channel *ch, uint32_t word);
+
 struct ch3_channel {
     const struct ch3_channel_ops *ops; /* the channel's, from its creation on */
     unsigned caps;                     /* enum ch3_channel_cap; likewise */
     struct ch3_rdma_limits rdma;       /* CAP_RDMA; likewise */
     struct ch3_atomics atomics;        /* CAP_RDMA; likewise, as the provider says: 0 is none */
     ch3_deliver_fn deliver;            /* set by ch3_add_channel */
+    ch3_word_fn word;                  /* likewise; CAP_RDMA_WORD */
     struct ch3 *ch3;                   /* set by ch3_add_channel */
     /* CH3's. Connections with something queued, and what ch3_channel_unsent said. */
     _Atomic uint32_t queues, unsent;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dispatch.c - from an arrived packet to its handler.
+ * dispatch.c - from an arrived packet to its handler, and from the word of a put to who knows it.
  *
  * The header is copied, then checked here: version, type, length. A packet that fails is refused
  * and reported (the first few, then counted), never followed; what only the layer above can know
@@ -45,4 +45,12 @@ void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len)
     }
     c->stats.packets_received++;
     c->handlers[hdr.type](c->handler_ctx, from, &hdr, (const char *)packet + sizeof hdr);
+}
+
+void ch3_deliver_word(struct ch3_channel *ch, uint32_t word)
+{
+    struct ch3 *c = ch->ch3;
+    c->stats.words++;
+    if (c->word)
+        c->word(c->handler_ctx, word);
 }

@@ -17,6 +17,7 @@ void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers,
 void ch3_add_channel(struct ch3 *c, struct ch3_channel *ch)
 {
     ch->deliver = ch3_deliver;
+    ch->word = ch3_deliver_word;
     ch->ch3 = c;
     const unsigned n = atomic_load_explicit(&c->nchannels, memory_order_relaxed);
     c->channels[n] = ch;

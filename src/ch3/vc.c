@@ -124,6 +124,11 @@ bool ch3_rdma_needs_read(const struct ch3_vc *vc)
     return vc->channel->caps & CH3_CAP_RDMA_READ_BEHIND;
 }
 
+bool ch3_rdma_takes_word(const struct ch3_vc *vc)
+{
+    return vc->channel->caps & CH3_CAP_RDMA_WORD;
+}
+
 int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op)
 {
     if (vc->state != CH3_VC_OPEN)

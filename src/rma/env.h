@@ -53,6 +53,8 @@ struct rma_mem_loc {
 struct rma_net_key {
     struct ch3_mem_key mem;
     uint64_t vaddr; /* its own address of it; 0: the network does not reach it so */
+    uint32_t words; /* of its words for notifications: win/notify_words.h; 0: it has none */
+    uint32_t zero;
 };
 
 /* What a process tells the others of its node about a window that is being made, in memory that
@@ -86,6 +88,7 @@ static_assert(sizeof(struct rma_notice) == RMA_NOTICE_BYTES, "no padding: proces
 struct rma_net_mem {
     void *base;
     size_t len;                  /* 0: not to be reached */
+    uint32_t words;              /* what its key says of the words of notifications */
     struct ch3_channel *channel; /* set where it was registered, else NULL */
     struct ch3_mem *mem;
     struct ch3_channel *net; /* set where the network puts and gets by itself, else NULL */

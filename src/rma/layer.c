@@ -4,7 +4,7 @@
  *
  * Rooms call only those below them (doc/design.md). Where a lower one needs an upper one, the upper
  * one's functions are entered into a table here: those of progress/hooks.h, and those by which ch3
- * tells that a connection is lost and that packets are queued.
+ * tells that a connection is lost, that packets are queued, and what has come with a put.
  */
 #include "rma/layer.h"
 
@@ -21,6 +21,7 @@
 #include "rma/sync/sync.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
+#include "rma/win/notify_words.h"
 #include "rma/win/proc_table.h"
 
 static bool requests_due(const struct win *w)
@@ -86,6 +87,11 @@ static void peer_lost(void *rma, struct ch3_vc *vc)
     }
 }
 
+static void came_with_put(void *rma, uint32_t word)
+{
+    notify_word_came(rma, word);
+}
+
 void rma_init(struct rma *r, const struct log *log, const struct conf *conf, struct rma_env *env,
               struct ch3 *ch3, clock_fn clock, bool threads)
 {
@@ -102,6 +108,8 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     progress_init(r, &hooks);
     ch3->queued = rma_queued;
     ch3->lost = peer_lost;
+    ch3->word = came_with_put;
+    list_init(&r->with_words);
     list_init(&r->ctl_blocks);
     list_init(&r->abandoned);
     list_init(&r->tables);

@@ -17,6 +17,7 @@ struct fabric_counts {
     uint64_t sends, injects, receives;         /* messages that were taken; receive buffers */
     uint64_t writes, reads, atomics;           /* operations on remote memory that were taken */
     uint64_t injected_writes;                  /* of the writes */
+    uint64_t writes_with_word, words;          /* likewise; and what came with others' writes */
     uint64_t registrations, local_descriptors; /* of memory; domains opened with FI_MR_LOCAL */
     uint64_t cq_reads, completions, errors;    /* calls, and what they told */
     uint64_t held, lost;                       /* operations that were overtaken, or lost */

@@ -190,6 +190,20 @@ static void count_transfer(enum op_kind kind, bool injected)
         COUNT(injected_writes);
 }
 
+/* What the target is told of the write. */
+static bool take_word(struct op *op, const struct fi_msg_rma *msg, uint64_t flags)
+{
+    op->with_word = flags & FI_REMOTE_CQ_DATA;
+    op->word = msg->data;
+    if (!op->with_word)
+        return true;
+    if (op->kind == OP_WRITE && rules->words &&
+        (rules->cq_data >= sizeof op->word || op->word >> 8 * rules->cq_data == 0))
+        return true;
+    rules_broken("a write has data for the target's queue with it, which this fabric has not");
+    return false;
+}
+
 /* The end of a write that leaves with the call is told all the same. */
 static bool take_data(struct op *op, const struct fi_msg_rma *msg, uint64_t flags)
 {
@@ -212,11 +226,13 @@ static ssize_t transfer(struct fid_ep *fid, enum op_kind kind, const struct fi_m
     struct op *op = op_new(fid, kind, msg->context, injected ? msg->msg_iov[0].iov_len : 0);
     domain_enter(of(fid)->domain);
     op->flags = FI_RMA | (kind == OP_WRITE ? FI_WRITE : FI_READ) | (flags & FI_DELIVERY_COMPLETE);
-    const ssize_t ret =
-        submit(op, take_data(op, msg, flags) && take_remote(op, msg->rma_iov, msg->rma_iov_count) &&
-                       take_target(op, msg->addr));
+    const ssize_t ret = submit(op, take_word(op, msg, flags) && take_data(op, msg, flags) &&
+                                       take_remote(op, msg->rma_iov, msg->rma_iov_count) &&
+                                       take_target(op, msg->addr));
     if (!ret)
         count_transfer(kind, injected);
+    if (!ret && flags & FI_REMOTE_CQ_DATA)
+        COUNT(writes_with_word);
     domain_leave(of(fid)->domain);
     return ret;
 }

@@ -96,8 +96,10 @@ struct op {
     uint64_t to; /* uid */
     struct iovec iov[PIECES];
     struct memory *desc[PIECES];
-    size_t n, len;        /* pieces, and bytes of all */
-    uint64_t addr, key;   /* remote */
+    size_t n, len;      /* pieces, and bytes of all */
+    uint64_t addr, key; /* remote */
+    bool with_word;     /* OP_WRITE: the target is told word behind the data */
+    uint64_t word;
     void *result;         /* of OP_FETCH and OP_SWAP */
     const void *compare;  /* of OP_SWAP */
     uint8_t datatype, op; /* of atomics */
@@ -117,6 +119,7 @@ struct frame {
     uint64_t payload;   /* bytes behind this */
     uint32_t datatype, op;
     uint64_t late; /* so many later messages may overtake it */
+    uint64_t with_word, word;
 };
 
 /* A frame under way, in or out. */

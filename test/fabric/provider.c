@@ -65,6 +65,7 @@ static void describe_domain(struct fi_domain_attr *domain, const struct fi_info 
     domain->mr_mode = mr_mode_of(hints);
     domain->mr_key_size = rules->key_bytes;
     domain->mr_iov_limit = 1;
+    domain->cq_data_size = rules->cq_data;
     domain->control_progress = domain->data_progress =
         rules->offload && (!hints || hints->domain_attr->data_progress != FI_PROGRESS_MANUAL)
             ? FI_PROGRESS_AUTO

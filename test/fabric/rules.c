@@ -34,7 +34,12 @@ static const struct rules usual = {.api = 17,
                                    .cards = 1};
 
 static struct rules profiles[] = {
-    {.name = "ideal", .order = SENDS | WRITES | ATOMICS, .offload = 1, .atomics = ATOMICS_ALL},
+    {.name = "ideal",
+     .order = SENDS | WRITES | ATOMICS,
+     .offload = 1,
+     .cq_data = 8,
+     .words = 1,
+     .atomics = ATOMICS_ALL},
     {.name = "verbs",
      .order = SENDS | WRITES,
      .mr_mode = BASIC,
@@ -44,6 +49,8 @@ static struct rules profiles[] = {
      .placed_us = 20000,
      .delay_us = 300,
      .sized = 1,
+     .cq_data = 4,
+     .words = 1,
      .atomics = ATOMICS_VERBS,
      .lost_inject = LOST_UNSAID},
     {.name = "cxi",
@@ -57,6 +64,7 @@ static struct rules profiles[] = {
      .late_writes = 2,
      .delay_us = 200,
      .late_atomics = 1,
+     .cq_data = 8,
      .atomics = ATOMICS_CXI},
     {.name = "efa",
      .order = SENDS,
@@ -67,6 +75,9 @@ static struct rules profiles[] = {
      .name_len = 32,
      .late_writes = 1,
      .late_atomics = 1,
+     .cq_data = 4,
+     .words = 1,
+     .delay_us = 100,
      .atomics = ATOMICS_SOFT,
      .lost_inject = LOST_UNSAID},
     {.name = "opx",
@@ -79,6 +90,7 @@ static struct rules profiles[] = {
      .late_sends = 2,
      .leftover = 1,
      .late_atomics = 1,
+     .cq_data = 4,
      .atomics = ATOMICS_SOFT,
      .lost_inject = LOST_UNSAID},
     {.name = "psm3",
@@ -107,6 +119,7 @@ static const struct {
     FIELD(lost_inject), FIELD(lost_ms),       FIELD(cards),        FIELD(sized),
     FIELD(mr_us),       FIELD(mr_fail_after), FIELD(placed_us),    FIELD(universe),
     FIELD(pci),         FIELD(atomics_lie),   FIELD(atomics_fail), FIELD(late_atomics),
+    FIELD(cq_data),     FIELD(words),
 };
 
 static void fill(struct rules *rules)
@@ -156,14 +169,15 @@ static void write_counts(void)
         return;
     fprintf(
         file,
-        "sends %ju injects %ju receives %ju writes %ju injected_writes %ju reads %ju atomics %ju "
+        "sends %ju injects %ju receives %ju writes %ju injected_writes %ju writes_with_word %ju "
+        "words %ju reads %ju atomics %ju "
         "registrations %ju local_descriptors %ju cq_reads %ju completions %ju errors %ju held %ju "
         "lost %ju violations %ju\n",
         (uintmax_t)c->sends, (uintmax_t)c->injects, (uintmax_t)c->receives, (uintmax_t)c->writes,
-        (uintmax_t)c->injected_writes, (uintmax_t)c->reads, (uintmax_t)c->atomics,
-        (uintmax_t)c->registrations, (uintmax_t)c->local_descriptors, (uintmax_t)c->cq_reads,
-        (uintmax_t)c->completions, (uintmax_t)c->errors, (uintmax_t)c->held, (uintmax_t)c->lost,
-        (uintmax_t)c->violations);
+        (uintmax_t)c->injected_writes, (uintmax_t)c->writes_with_word, (uintmax_t)c->words,
+        (uintmax_t)c->reads, (uintmax_t)c->atomics, (uintmax_t)c->registrations,
+        (uintmax_t)c->local_descriptors, (uintmax_t)c->cq_reads, (uintmax_t)c->completions,
+        (uintmax_t)c->errors, (uintmax_t)c->held, (uintmax_t)c->lost, (uintmax_t)c->violations);
     fclose(file);
 }
 

@@ -57,6 +57,8 @@ struct rules {
     unsigned name_len;    /* bytes of an endpoint's name */
     unsigned uneven;      /* names differ in length by so much, from one endpoint to the next */
     unsigned atomics;     /* ATOMICS_* */
+    unsigned cq_data;     /* bytes that may come with a message, as is said */
+    unsigned words;       /* they may come with a write as well; else that is a violation */
     unsigned atomics_lie; /* this operation, enum fi_op + 1, is said to be there and does nothing */
     unsigned atomics_fail;  /* so many atomic operations go well, then each fails; 0: none does */
     unsigned late_atomics;  /* later atomic operations may overtake an atomic operation */

@@ -3,11 +3,12 @@
  * target.c - what arrives: messages into receive buffers, puts and gets, atomics, answers.
  *
  * A write may be answered before its data is in place (placed_us): that comes later, or when
- * anything but a write comes by the same connection. What is marked as late is held until so many
- * later messages of the same connection have passed, or for a while. Messages go into receive
- * buffers in the order in which these were posted; a buffer for many messages ends when less room
- * is left than its user said. Whoever reaches memory needs its key, and stays within it, or is
- * answered with an error.
+ * anything but a write comes by the same connection. A write with a word is in place at once, and
+ * the queue may tell the word behind later events. What is late is held until so many later
+ * messages of the same connection have passed, or for a while. Messages go into receive buffers in
+ * the order in which these were posted; a buffer for many messages ends when less room is left than
+ * its user said. Whoever reaches memory needs its key, and stays within it, or is answered with an
+ * error.
  *
  * Locks: the domain's. Neighbours: wire.c, which brings frames; memory.c, atomics.c.
  */
@@ -79,13 +80,26 @@ void target_match(struct endpoint *ep)
 
 /* ---- memory ---- */
 
-static int put(struct domain *d, const struct chunk *c)
+/* The word of a write whose data is in place. No context of the user's comes with it, and none that
+ * can be looked at. */
+static void tell_word(struct endpoint *ep, uint64_t word)
+{
+    const struct fi_cq_err_entry told = {.op_context = (void *)8,
+                                         .flags = FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA,
+                                         .data = word};
+    COUNT(words);
+    queue_add(ep->cq, NULL, &told, rules->delay_us);
+}
+
+static int put(struct endpoint *ep, const struct chunk *c)
 {
     const struct frame *f = &c->frame;
-    void *to = memory_at(d, f->key, f->addr, f->payload, FI_REMOTE_WRITE);
+    void *to = memory_at(ep->domain, f->key, f->addr, f->payload, FI_REMOTE_WRITE);
     if (!to)
         return FI_EACCES;
     memcpy(to, c->payload, (size_t)f->payload);
+    if (f->with_word)
+        tell_word(ep, f->word);
     return 0;
 }
 
@@ -130,7 +144,7 @@ static void deal_with(struct endpoint *ep, struct wire *w, struct chunk *c)
         target_match(ep);
         return;
     case OP_WRITE:
-        wire_answer(w, f, put(ep->domain, c), NULL, 0);
+        wire_answer(w, f, put(ep, c), NULL, 0);
         break;
     case OP_READ:
         get(ep->domain, w, f);
@@ -193,7 +207,7 @@ static void place_now(struct wire *w)
 void target_frame(struct wire *w, struct chunk *c)
 {
     struct endpoint *ep = w->ep;
-    if (rules->placed_us && c->frame.kind == OP_WRITE) {
+    if (rules->placed_us && c->frame.kind == OP_WRITE && !c->frame.with_word) {
         place_later(w, c);
         return;
     }

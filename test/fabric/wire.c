@@ -176,7 +176,9 @@ static struct chunk *frame_of(struct op *op)
                             .payload = carries_data(op) ? op->len * (swap ? 2 : 1) : 0,
                             .datatype = op->datatype,
                             .op = op->op,
-                            .late = card_lateness(op->ep->domain, op)};
+                            .late = card_lateness(op->ep->domain, op),
+                            .with_word = op->with_word,
+                            .word = op->word};
     struct chunk *c = chunk_new(&f);
     unsigned char *to = c->payload;
     for (size_t i = 0; carries_data(op) && i < op->n; i++) {

@@ -32,4 +32,16 @@ run MPIRMA_OFI_RDMA=off 0 0
 MPIRMA_FENCE=counts
 export MPIRMA_FENCE
 run MPIRMA_OFI_RDMA=on 51 111
+
+# Notifications go with puts where that is asked for, and as packets where it is not: each rank puts 100 blocks, every
+# second of which is large enough.
+for setting in on off auto; do
+    mpirun "$np" env MPIRMA_RDMA_NOTIFY=$setting "$bin/card_notify" 100 large
+    test "$rc" = 0 || bad "notifications, $setting: exit code $rc"
+    words=$(counter all rdma_words)
+    case $setting in
+    on) test "$words" = $((50 * np)) || bad "$words notifications went with puts, not $((50 * np))" ;;
+    *) test "$words" = 0 || bad "$setting: $words notifications went with puts" ;;
+    esac
+done
 finish

@@ -46,6 +46,7 @@ static void nothing_set_gives_the_defaults(void **state)
     assert_string_equal(conf.ofi_provider, "");
     assert_string_equal(conf.ofi_interface, "");
     assert_int_equal(conf.ofi_rdma, CONF_RDMA_AUTO);
+    assert_int_equal(conf.rdma_notify, CONF_RDMA_AUTO);
     assert_int_equal(conf.log_level, LOG_LEVEL_WARN);
 }
 
@@ -123,6 +124,8 @@ static const struct {
     {"MPIRMA_RDMA_MANY", "2147483647", "2147483647"},
     {"MPIRMA_RDMA_SEGMENTS", "", "auto"},
     {"MPIRMA_RDMA_SEGMENTS", "1", "1"},
+    {"MPIRMA_RDMA_NOTIFY", "", "auto"},
+    {"MPIRMA_RDMA_NOTIFY", "off", "off"},
     {"MPIRMA_DEFER_WAIT", "", "0.000200"},
     {"MPIRMA_DEFER_WAIT", "0", "0"},
     {"MPIRMA_DEFER_WAIT", "1.000001", "1.000001"},
@@ -204,6 +207,8 @@ static void values_land_in_their_own_fields(void **state)
     assert_true(conf.rdma_many == 1 && conf.rdma_segments == CONF_RDMA_TABLE);
     load(&conf, "MPIRMA_RDMA_SEGMENTS", "1", msg, sizeof msg);
     assert_true(conf.rdma_segments == 1 && conf.rdma_many == CONF_RDMA_TABLE);
+    load(&conf, "MPIRMA_RDMA_NOTIFY", "on", msg, sizeof msg);
+    assert_true(conf.rdma_notify == CONF_RDMA_ON && conf.ofi_rdma == CONF_RDMA_AUTO);
     load(&conf, "MPIRMA_DEFER_WAIT", "2", msg, sizeof msg);
     assert_true(conf.defer_wait >= 2 && conf.defer_wait <= 2);
     load(&conf, "MPIRMA_DEFER_QUEUE", "1", msg, sizeof msg);
@@ -255,6 +260,7 @@ static const struct {
     {"MPIRMA_RDMA_MIN_PASSIVE", "-1"},
     {"MPIRMA_RDMA_MANY", "many"},
     {"MPIRMA_RDMA_SEGMENTS", "Auto"},
+    {"MPIRMA_RDMA_NOTIFY", "yes"},
     {"MPIRMA_DEFER_WAIT", "soon"},
     {"MPIRMA_DEFER_QUEUE", "1M"},
     {"MPIRMA_DEFER_COPY_MAX", "0x10"},

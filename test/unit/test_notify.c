@@ -6,6 +6,8 @@
  */
 #include "pkt_run.h"
 
+#include "rma/win/notify_words.h"
+
 enum { NUMBERS = 4, BYTES = 400000, ROUNDS = 100 };
 
 struct world {
@@ -318,6 +320,49 @@ static void one_message(struct fabric_proc *p, void *arg)
     end(p, &v);
 }
 
+static void word_comes(struct rma *r, uint32_t who, uint32_t number)
+{
+    rma_enter(r);
+    notify_word_came(r, who << NOTIFY_NUMBER_BITS | number);
+    rma_leave(r);
+}
+
+/* Words of puts that the network does by itself: what counts, what is refused, and what comes when
+ * the window has gone. Windows that are there at the same time have numbers of their own. */
+static void words(struct fabric_proc *p, void *arg)
+{
+    struct rma *r = &p->rma;
+    struct world v[2] = {begin(p), begin(p)};
+    const uint32_t other = 1 - (uint32_t)p->rank, own = (uint32_t)p->rank;
+    uint32_t first[2];
+    (void)arg;
+    for (int i = 0; i < 2; i++) {
+        first[i] = v[i].win->notify.words ? v[i].win->notify.words : notify_words_begin(v[i].win);
+        FABRIC_CHECK(first[i] != 0);
+    }
+    FABRIC_CHECK(first[1] - first[0] == 2);
+    const uint64_t refused = r->stats.refused, late = r->stats.late;
+    for (unsigned i = 0; i < 6; i++)
+        word_comes(r, first[i % 2] + other, 2 + i / 4);
+    for (int i = 0; i < 2; i++) {
+        FABRIC_CHECK(count(v[i].win, (int)other, 2) == 2 && count(v[i].win, (int)other, 3) == 1);
+        FABRIC_CHECK(count(v[i].win, RMA_NOTIFY_ANY, 2) == 2 && count(v[i].win, (int)own, 2) == 0);
+    }
+    FABRIC_CHECK(r->stats.refused == refused);
+    word_comes(r, first[0] + other, NUMBERS); /* no such number */
+    word_comes(r, first[0] + own, 0);         /* does not use the network */
+    word_comes(r, 0, 0);                      /* never given */
+    word_comes(r, first[1] + 2, 0);
+    FABRIC_CHECK(r->stats.refused == refused + 4 && r->stats.late == late);
+    end(p, &v[0]);
+    word_comes(r, first[0] + other, 2);
+    FABRIC_CHECK(r->stats.refused == refused + 4 && r->stats.late == late + 1);
+    word_comes(r, first[1] + other, 2);
+    FABRIC_CHECK(count(v[1].win, (int)other, 2) == 3 && count(v[1].win, (int)other, 0) == 0);
+    r->stats.refused -= 4; /* which were meant to be */
+    end(p, &v[1]);
+}
+
 typedef void body_fn(struct fabric_proc *p, void *arg);
 
 /* By packets, over two nodes, on mapped memory and by the kernel. */
@@ -401,6 +446,17 @@ static void test_one_message(void **state)
             one_message, NULL);
 }
 
+static void test_words(void **state)
+{
+    (void)state;
+    run_one((struct fabric_opts){.nproc = 2,
+                                 .per_node = 1,
+                                 .path = CONF_PATH_AUTO,
+                                 .progress = CONF_PROGRESS_POLL,
+                                 .quiet = true},
+            words, NULL);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -408,7 +464,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_gets),        cmocka_unit_test(test_accumulates),
         cmocka_unit_test(test_epochs),      cmocka_unit_test(test_first),
         cmocka_unit_test(test_lock),        cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_one_message),
+        cmocka_unit_test(test_one_message), cmocka_unit_test(test_words),
     };
     RUN_TESTS("notify", tests);
 }

@@ -169,7 +169,7 @@ static int fake_net_open(void *ctx, struct boot *boot, const struct rma_procs *p
 {
     struct fabric_proc *p = ctx;
     const uint64_t vaddr = mine->len ? (uint64_t)(uintptr_t)mine->base : 0;
-    struct rma_net_key key = {{4711, vaddr}, vaddr};
+    struct rma_net_key key = {{4711, vaddr}, vaddr, mine->words, 0};
     (void)procs;
     FABRIC_CHECK(complete);
     if (mine->len) {

@@ -169,11 +169,46 @@ static void all_can_be_set(void **state)
     is_with(op, &card, &conf, RDMA_SEGMENTS);
 }
 
+/* One put of the channel's must be all of it. */
+static void a_put_takes_its_notification_with_it(void **state)
+{
+    struct rdma_thresholds th = rdma_thresholds(CH3_RDMA_CARD, &conf_default);
+    struct rdma_facts op;
+    (void)state;
+    WITH(passive, notifies = true);
+    assert_true(rdma_takes_word(RDMA_INJECT, &op, &card, &th));
+    assert_true(rdma_takes_word(RDMA_WRITE, &op, &card, &th));
+    assert_false(rdma_takes_word(RDMA_PACKET, &op, &card, &th));
+    assert_false(rdma_takes_word(RDMA_READ, &op, &card, &th));
+    assert_false(rdma_takes_word(RDMA_SEGMENTS, &op, &card, &th));
+    op.len = card.max;
+    assert_true(rdma_takes_word(RDMA_WRITE, &op, &card, &th));
+    op.len++;
+    assert_false(rdma_takes_word(RDMA_WRITE, &op, &card, &th));
+    assert_false(rdma_takes_word(RDMA_WRITE, &passive, &card, &th));
+    WITH(passive, notifies = true);
+    th.words = false;
+    assert_false(rdma_takes_word(RDMA_WRITE, &op, &card, &th));
+    th = rdma_thresholds(CH3_RDMA_PROVIDER, &conf_default);
+    assert_true(rdma_takes_word(RDMA_WRITE, &op, &provider, &th));
+    th = rdma_thresholds(CH3_RDMA_STREAM, &conf_default);
+    assert_false(rdma_takes_word(RDMA_WRITE, &op, &stream, &th));
+
+    struct conf conf = conf_default;
+    conf.rdma_notify = CONF_RDMA_ON;
+    th = rdma_thresholds(CH3_RDMA_STREAM, &conf);
+    assert_true(rdma_takes_word(RDMA_WRITE, &op, &stream, &th));
+    conf.rdma_notify = CONF_RDMA_OFF;
+    th = rdma_thresholds(CH3_RDMA_CARD, &conf);
+    assert_false(rdma_takes_word(RDMA_WRITE, &op, &card, &th));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sockets_and_helped_hardware_take_what_is_large),
         cmocka_unit_test(a_card_takes_all_that_is_passive),
+        cmocka_unit_test(a_put_takes_its_notification_with_it),
         cmocka_unit_test(what_asks_for_the_lock_is_a_packet),
         cmocka_unit_test(active_epochs_are_packets_until_there_are_many),
         cmocka_unit_test(pieces_are_bounded),

@@ -47,16 +47,26 @@ struct known {
     bool unordered; /* it does not say that sends are matched in order */
     bool silent;    /* its descriptor does not tell of what arrives while nobody polls */
     bool card;      /* its card puts and gets without a processor of the target */
+    bool words;     /* what it writes may have 32 bits with it that the target is told behind the
+                       data (FI_REMOTE_CQ_DATA), in all releases that are used here */
+    bool unshared;  /* words: under ofi_rxm only with receive buffers of each peer's own. From a
+                       queue of all peers verbs takes such a write for a message, whose text is what
+                       the buffer held before (up to libfabric 2.6) */
     bool transmits; /* the end of a put says only that the data has been transmitted, whatever is
                        asked for: verbs ends what RDMA writes with when the target's card has it */
 };
 
 static const struct known known[] = {
-    {.core = "tcp", .rank = RANK_TCP},
-    {.core = "net", .rank = RANK_NET},
-    {.core = "verbs", .rank = RANK_HARDWARE, .card = true, .transmits = true},
+    {.core = "tcp", .rank = RANK_TCP, .words = true},
+    {.core = "net", .rank = RANK_NET, .words = true},
+    {.core = "verbs",
+     .rank = RANK_HARDWARE,
+     .card = true,
+     .words = true,
+     .unshared = true,
+     .transmits = true},
     {.core = "cxi", .rank = RANK_HARDWARE, .card = true},
-    {.core = "efa", .rank = RANK_HARDWARE},
+    {.core = "efa", .rank = RANK_HARDWARE, .words = true},
     {.core = "psm2", .rank = RANK_HARDWARE, .silent = true},
     {.core = "psm3", .rank = RANK_HARDWARE, .silent = true},
     {.core = "opx", .rank = RANK_HARDWARE, .unordered = true, .silent = true},
@@ -454,6 +464,8 @@ static void note_properties(struct nmofi *nm)
     nm->silent = k && k->silent;
     nm->card = k && k->card;
     nm->transmits = k && k->transmits;
+    nm->words = k && k->words && nm->info->domain_attr->cq_data_size >= sizeof(uint32_t) &&
+                !(k->unshared && is_over_rxm(nm->info) && nm_shares_buffers());
 }
 
 int nm_choose(struct nmofi *nm)

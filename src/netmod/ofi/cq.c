@@ -30,9 +30,22 @@ static struct nmofi_link *sent(struct nmofi *nm, struct nm_op *op, bool well)
     return link;
 }
 
+/* A peer's put has ended here, whose data is in place. Such an event has no context of ours. */
+static void written(struct nmofi *nm, const struct fi_cq_data_entry *entry)
+{
+    if (!(entry->flags & FI_REMOTE_CQ_DATA) || nm->ending)
+        return;
+    nm->events++;
+    nm->channel.word(&nm->channel, (uint32_t)entry->data);
+}
+
 static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
 {
     struct nm_op *op = entry->op_context;
+    if (entry->flags & FI_REMOTE_WRITE) {
+        written(nm, entry);
+        return;
+    }
     if (op->kind == NM_OP_RX) {
         /* A message, the end of a buffer, or both in one. The end may name what is left of it. */
         const bool message = (entry->flags & FI_RECV) && entry->buf && entry->len;
@@ -50,7 +63,8 @@ static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
 static void failed(struct nmofi *nm, const struct fi_cq_err_entry *entry)
 {
     struct nm_op *op = entry->op_context;
-    if (!op) { /* of what was injected nobody knows which one it was */
+    /* Of what was injected nobody knows which one it was, and of a peer's put not whose. */
+    if (!op || entry->flags & FI_REMOTE_WRITE) {
         nm_doubt(nm);
         return;
     }

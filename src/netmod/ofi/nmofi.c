@@ -107,7 +107,8 @@ static void announce_rdma(struct nmofi *nm)
         return;
     }
     nm->channel.caps |= CH3_CAP_RDMA | (ordered ? CH3_CAP_RDMA_ORDERED : 0) |
-                        (nm->transmits ? CH3_CAP_RDMA_READ_BEHIND : 0);
+                        (nm->transmits ? CH3_CAP_RDMA_READ_BEHIND : 0) |
+                        (nm->words ? CH3_CAP_RDMA_WORD : 0);
     nm->channel.rdma = (struct ch3_rdma_limits){.by = nm->software ? CH3_RDMA_STREAM
                                                       : nm->card   ? CH3_RDMA_CARD
                                                                    : CH3_RDMA_PROVIDER,

@@ -94,6 +94,7 @@ struct nmofi_stats {
     uint64_t dropped;         /* messages refused: no valid token, wrong length or kind */
     uint64_t lost;            /* connections */
     uint64_t rdma_puts, rdma_gets, rdma_atomics, rdma_bytes;
+    uint64_t rdma_words;        /* that puts have taken with them */
     uint64_t unregistered;      /* of these refused, since memory could not be registered */
     uint64_t links, link_bytes; /* peers in use now, and memory that they take */
     uint64_t buffer_bytes;      /* transmit and receive buffers, of all peers together */

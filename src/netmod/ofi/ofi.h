@@ -175,6 +175,7 @@ struct nmofi {
     bool unordered;       /* later sends may overtake earlier ones */
     bool silent;          /* its descriptor does not tell of what arrives */
     bool card;            /* no processor of the target takes part in a put or get */
+    bool words;           /* a put may take a word with it */
     bool transmits;       /* the end of a put does not say that its data is in place */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
@@ -254,6 +255,10 @@ bool nm_choose_automatic(struct nmofi *nm);
 /* nm_add_variables puts the variables that providers need into the environment (nm->environment),
  * where the user has not set them. Those that are there already are left. */
 void nm_add_variables(struct nmofi *nm);
+
+/* nm_shares_buffers returns whether ofi_rxm has, or will have, one queue of receive buffers for all
+ * its peers, as nm_add_variables has it where the user has set nothing else. */
+bool nm_shares_buffers(void);
 
 /* ---- addr.c ---- */
 

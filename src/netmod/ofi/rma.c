@@ -16,6 +16,10 @@
  * (doc/network.md). Where the provider does not promise to keep that order, the get waits here
  * until the puts have ended.
  *
+ * A put may take a word with it (FI_REMOTE_CQ_DATA). The target's provider tells it by an event of
+ * its own behind the data (cq.c), and keeps receive buffers for that, where it needs some: what
+ * would take this library's is not chosen (FI_RX_CQ_DATA).
+ *
  * Keys are chosen here where the provider allows it: 64 random bits, since whoever
  * can connect and knows the key reaches the memory.
  *
@@ -190,8 +194,10 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma
                                    .addr = to,
                                    .rma_iov = &rma_iov,
                                    .rma_iov_count = 1,
-                                   .context = &rma->op};
-    return fi_writemsg(nm->ep, &msg, FI_COMPLETION | end | inject);
+                                   .context = &rma->op,
+                                   .data = op->word};
+    const uint64_t word = op->with_word ? FI_REMOTE_CQ_DATA : 0;
+    return fi_writemsg(nm->ep, &msg, FI_COMPLETION | end | inject | word);
 }
 
 /* The provider has not taken the operation. */
@@ -236,6 +242,7 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
     *(op->atomic ? &nm->stats.rdma_atomics
       : op->put  ? &nm->stats.rdma_puts
                  : &nm->stats.rdma_gets) += 1;
+    nm->stats.rdma_words += op->with_word;
     nm->stats.rdma_bytes += op->len;
     return MRMA_SUCCESS;
 }

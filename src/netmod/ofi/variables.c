@@ -12,7 +12,8 @@
  * FI_OFI_RXM_USE_SRX: one queue of receive buffers for all peers takes less memory than one each,
  * and without it ofi_rxm uses a connection that it has freed, where a message comes while its
  * endpoint is closed. FI_OFI_RXM_MSG_RX_SIZE: 512 buffers of 16 KiB are in it; ofi_rxm would take
- * 4096, 64 MiB in each process.
+ * 4096, 64 MiB in each process. Where the user has refused the one queue it is left
+ * alone, since each peer would have so many, and the completion queue would be too long.
  *
  * FI_MR_CACHE_MONITOR: verbs, cxi and efa keep memory registered beyond an operation, and must know
  * when it is unmapped. By itself libfabric overwrites the beginnings of munmap and its kind for
@@ -24,22 +25,36 @@
  * fabric.c, which takes them out.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
 
 #include "netmod/ofi/ofi.h"
+
+bool nm_shares_buffers(void)
+{
+    static const char *const no[] = {"0", "no", "n", "false", "off"}; /* as libfabric reads them */
+    const char *value = getenv("FI_OFI_RXM_USE_SRX");
+    for (size_t i = 0; value && i < sizeof no / sizeof no[0]; i++)
+        if (strcasecmp(value, no[i]) == 0)
+            return false;
+    return true;
+}
 
 void nm_add_variables(struct nmofi *nm)
 {
     enum { LEAST_UNIVERSE = 64, MOST_UNIVERSE = 16384 };
     char universe[48];
-    const char *const variables[] = {universe, "FI_OFI_RXM_USE_SRX=1", "FI_OFI_RXM_MSG_RX_SIZE=512",
-                                     "FI_MR_CACHE_MONITOR=disabled"};
+    const char *const variables[] = {universe, "FI_OFI_RXM_USE_SRX=1",
+                                     "FI_MR_CACHE_MONITOR=disabled", "FI_OFI_RXM_MSG_RX_SIZE=512"};
+    const unsigned all = sizeof variables / sizeof variables[0],
+                   n = nm_shares_buffers() ? all : all - 1;
     unsigned processes = nm->opts.universe;
     if (processes < LEAST_UNIVERSE)
         processes = LEAST_UNIVERSE;
     else if (processes > MOST_UNIVERSE)
         processes = MOST_UNIVERSE;
     snprintf(universe, sizeof universe, "FI_UNIVERSE_SIZE=%u", processes);
-    if (!environment_add(&nm->environment, variables, sizeof variables / sizeof variables[0]))
+    if (!environment_add(&nm->environment, variables, n))
         log_msg(nm->opts.log, LOG_LEVEL_WARN,
                 "libfabric: no memory for the variables that its providers read");
 }

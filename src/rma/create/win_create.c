@@ -31,6 +31,7 @@
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/first_number.h"
 #include "rma/win/lockword.h"
+#include "rma/win/notify_words.h"
 #include "sys/populate.h"
 
 /* What a process says in the agreement; the highest counts. */
@@ -285,6 +286,7 @@ static int open_network(struct win *w, struct win_plan *plan)
         w->created.net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
     if (complete)
         win_copy_table(w, plan);
+    w->created.net_mem.words = notify_words_begin(w);
     const int err =
         env->net_open(env->ctx, plan->boot, &plan->procs, complete, &w->created.net_mem, &keys);
     if (w->dynamic)

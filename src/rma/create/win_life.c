@@ -15,6 +15,7 @@
 #include "rma/target/attach.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
+#include "rma/win/notify_words.h"
 #include "rma/win/region.h"
 #include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"
@@ -91,6 +92,7 @@ void win_delete(struct win *w)
 {
     struct rma *r = w->rma;
     struct rma_env *env = r->env;
+    notify_words_end(w);
     if (w->abandoned)
         abandoned_keep(w);
     strict_free(w);

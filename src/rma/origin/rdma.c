@@ -2,9 +2,9 @@
 /*
  * rdma.c - see rdma.h.
  *
- * Order. Such an operation may begin only when the epoch is known
- * to be open at the target, which is never asked while it runs. What ends the epoch must
- * not let the target, or whoever comes next, go on before it is done:
+ * Order. Such an operation may begin only when the epoch is known to be open at the target, which
+ * is never asked while it runs. What ends the epoch must not let the target, or whoever comes next,
+ * go on before it is done:
  *
  *   put, channel with RDMA_ORDERED   markers, completes and unlocks follow at once
  *   put, other channels                they wait until it is done
@@ -12,12 +12,12 @@
  *   fence by counts                    waits for all puts: counts go by way of others
  *
  * A flush sends no packet for them: done means that the data is in place, or a get behind the puts
- * tells that (channel.h, CH3_CAP_RDMA_READ_BEHIND). They are not counted in a fence phase's bytes,
- * as the target does not see them. Puts and gets of one epoch have no order among each other (MPI
- * 4.1, 12.7.2), so they may overtake packets, and be overtaken.
+ * tells that (channel.h, CH3_CAP_RDMA_READ_BEHIND). The target does not see them: a fence phase's
+ * bytes are without them. Puts and gets of one epoch have no order among each other (MPI 4.1,
+ * 12.7.2), so they may overtake packets.
  *
- * Ownership: a struct rdma_op is the channel's from its start to done and knows its
- * pair, unless that has ended before (rdma_fail). Locks: the engine's.
+ * Ownership: a struct rdma_op is the channel's from its start to done and knows its pair, unless
+ * that has ended before (rdma_fail). Locks: the engine's.
  */
 #include "rma/origin/rdma.h"
 
@@ -31,6 +31,7 @@
 #include "rma/origin/region_keys.h"
 #include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
+#include "rma/win/notify_words.h"
 #include "rma/win/win.h"
 
 struct rdma_op {
@@ -142,6 +143,7 @@ struct part {
     struct rma_req *req;
     struct region_key *key;          /* of the region; NULL: the window's memory */
     const struct ch3_atomic *atomic; /* NULL: a put or get */
+    uint32_t word;                   /* that the put takes with it; 0: none */
 };
 
 static struct rdma_op *new_op(struct pkt_target *pt, const struct part *p)
@@ -154,6 +156,8 @@ static struct rdma_op *new_op(struct pkt_target *pt, const struct part *p)
     *n = (struct rdma_op){.rdma = {.put = p->put,
                                    .local = p->local,
                                    .len = p->len,
+                                   .with_word = p->word != 0,
+                                   .word = p->word,
                                    .key = mem->key,
                                    .remote = mem->base + p->remote,
                                    .done = done},
@@ -230,6 +234,7 @@ struct transfer {
     size_t count;
     uint64_t offset;
     size_t len;
+    uint32_t word; /* that its only put takes with it: its notification; 0: none */
     const struct rma_op *op;
 };
 
@@ -302,7 +307,8 @@ static int issue_stretches(struct pkt_target *pt, const struct transfer *x, stru
                      .remote = x->offset,
                      .len = x->len,
                      .req = x->op->req,
-                     .key = key};
+                     .key = key,
+                     .word = x->word};
     struct walk k;
     ptrdiff_t here, there;
     int err = MRMA_SUCCESS;
@@ -347,14 +353,23 @@ static bool reaches(const struct pkt_target *pt, const struct transfer *x, struc
     return *key && (*key)->registered;
 }
 
-/* *ask: only because the key of the target's region is not known. */
-static bool goes_by_packet(const struct pkt_target *pt, const struct transfer *x,
+/* The word with which the operation notifies the target; 0: none, and a packet does. */
+static uint32_t word_of(const struct pkt_target *pt, const struct rma_op *op)
+{
+    const bool takes = op->notify && ch3_rdma_takes_word(&pt->target->peer->vc);
+    return takes ? notify_word_to(pt->win, pt->target, op->notify) : 0;
+}
+
+/* Sets x->word. *ask: only because the key of the target's region is not known. */
+static bool goes_by_packet(const struct pkt_target *pt, struct transfer *x,
                            const struct rdma_thresholds *th, bool *ask)
 {
+    const uint32_t word = word_of(pt, x->op);
     const struct ch3_rdma_limits *limits = ch3_rdma_limits(&pt->target->peer->vc);
     struct rdma_facts facts = {.len = x->len,
                                .segments = count_stretches(x, th->segments),
                                .put = x->put,
+                               .notifies = word != 0,
                                .passive = epoch_is_passive(&pt->win->epoch),
                                .open = pkt_epoch_is_open(pt),
                                .packed = pt->packed};
@@ -362,9 +377,10 @@ static bool goes_by_packet(const struct pkt_target *pt, const struct transfer *x
     const bool reached = reaches(pt, x, &key);
     /* A region is asked for before the epoch is open, so that the next operations find it. */
     facts.open |= !reached;
-    const bool by_packet = rdma_choose(&facts, limits, th) == RDMA_PACKET;
-    *ask = !reached && !by_packet;
-    return by_packet || !reached;
+    const enum rdma_way way = rdma_choose(&facts, limits, th);
+    x->word = rdma_takes_word(way, &facts, limits, th) ? word : 0;
+    *ask = !reached && way != RDMA_PACKET;
+    return way == RDMA_PACKET || !reached;
 }
 
 /* The epoch has begun at the target. While this process waited for that, the target may have taken
@@ -382,7 +398,7 @@ static int issue_open(struct pkt_target *pt, const struct transfer *x)
 
 /* Counted with the streams of the pair until it is done. MRMA_ERR_NO_MEM: it is not, or not as a
  * whole, under way, and packets may serve. */
-static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
+static int issue(struct win *w, struct rma_target *t, struct transfer *x,
                  const struct rdma_thresholds *th)
 {
     struct rma_req *req = x->op->req;
@@ -405,8 +421,8 @@ static int issue(struct win *w, struct rma_target *t, const struct transfer *x,
     return err;
 }
 
-/* The notification of an operation that the channel does goes by packet behind it: at once, where
- * the channel keeps that order, else when the operation is done. */
+/* A notification that has not gone with the data goes by packet behind it: at once, where the
+ * channel keeps that order, else when the operation is done. */
 static int notify_behind(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     struct rma_op only = *op;
@@ -423,12 +439,11 @@ static int move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
 {
     const struct rdma_thresholds th =
         rdma_thresholds(ch3_rdma_limits(&t->peer->vc)->by, w->rma->conf);
-    int err = MRMA_ERR_NO_MEM;
-    if (len >= rdma_least(&th)) {
-        const struct transfer x = transfer_of(kind, op, offset, len);
-        err = issue(w, t, &x, &th);
-    }
-    if (!err && op->notify)
+    struct transfer x = transfer_of(kind, op, offset, len);
+    int err = len >= rdma_least(&th) ? issue(w, t, &x, &th) : MRMA_ERR_NO_MEM;
+    if (!err && x.word)
+        win_count_notified(w);
+    else if (!err && op->notify)
         return notify_behind(w, t, op);
     /* The channel cannot reach this process's own memory, maybe: packets can. */
     return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
@@ -470,13 +485,12 @@ static bool has_ended(void *arg)
 
 int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered)
 {
+    const int rank = pt ? pt->target->rank : -1;
     struct ending s = {w, pt, delivered};
     rma_enter(w->rma);
     const bool already = has_ended(&s);
     rma_leave(w->rma);
-    return already
-               ? MRMA_SUCCESS
-               : origin_wait(w, has_ended, &s, "puts and gets to end", pt ? pt->target->rank : -1);
+    return already ? MRMA_SUCCESS : origin_wait(w, has_ended, &s, "puts and gets to end", rank);
 }
 
 void rdma_fail(struct pkt_target *pt, int err)

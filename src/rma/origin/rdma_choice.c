@@ -7,10 +7,11 @@
 #include "base/conf.h"
 
 /* Through a socket a put of the channel's own is a message all the same, and one more answer; the
- * packets of many small operations are one. Hardware that needs the target's processor saves the
- * copies alone. A card that writes by itself saves the target's processor as well, so that in
- * passive target epochs nothing is too short for it. In active target epochs the target has to hear
- * of the end anyway, and a packet brings that with all small operations: until they fill many. */
+ * packets of many small operations are one, and a notification follows on the same stream. Hardware
+ * that needs the target's processor saves the copies alone. A card that writes by itself saves the
+ * target's processor as well, so that in passive target epochs nothing is too short for it. In
+ * active target epochs the target has to hear of the end anyway, and a packet brings that with all
+ * small operations: until they fill many. */
 static const struct rdma_thresholds table[CH3_RDMA_KINDS] = {
     [CH3_RDMA_STREAM] = {.min = 24 * 1024,
                          .min_passive = 24 * 1024,
@@ -21,9 +22,14 @@ static const struct rdma_thresholds table[CH3_RDMA_KINDS] = {
                            .min_passive = 8 * 1024,
                            .many = SIZE_MAX,
                            .min_many = SIZE_MAX,
-                           .segments = 1},
-    [CH3_RDMA_CARD] =
-        {.min = 8 * 1024, .min_passive = 1, .many = 128 * 1024, .min_many = 1024, .segments = 16},
+                           .segments = 1,
+                           .words = true},
+    [CH3_RDMA_CARD] = {.min = 8 * 1024,
+                       .min_passive = 1,
+                       .many = 128 * 1024,
+                       .min_many = 1024,
+                       .segments = 16,
+                       .words = true},
 };
 
 static void set(size_t *threshold, int value)
@@ -39,6 +45,8 @@ struct rdma_thresholds rdma_thresholds(enum ch3_rdma_by by, const struct conf *c
     set(&th.min_passive, conf->rdma_min_passive);
     set(&th.many, conf->rdma_many);
     set(&th.segments, conf->rdma_segments);
+    if (conf->rdma_notify != CONF_RDMA_AUTO)
+        th.words = conf->rdma_notify == CONF_RDMA_ON;
     return th;
 }
 
@@ -70,4 +78,11 @@ enum rdma_way rdma_choose(const struct rdma_facts *op, const struct ch3_rdma_lim
     if (!op->put)
         return RDMA_READ;
     return op->len <= limits->inject ? RDMA_INJECT : RDMA_WRITE;
+}
+
+bool rdma_takes_word(enum rdma_way way, const struct rdma_facts *op,
+                     const struct ch3_rdma_limits *limits, const struct rdma_thresholds *th)
+{
+    return op->notifies && th->words && (way == RDMA_INJECT || way == RDMA_WRITE) &&
+           op->len <= limits->max;
 }

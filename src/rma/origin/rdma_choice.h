@@ -32,6 +32,7 @@ struct rdma_facts {
                         rdma_thresholds.segments will do */
     bool put;        /* else a get */
     bool passive;    /* in a passive target epoch */
+    bool notifies;   /* a put that notifies its target */
     bool open;       /* the epoch is known to have begun at the target */
     uint64_t packed; /* bytes of puts and gets that went there by packet in this epoch */
 };
@@ -43,6 +44,7 @@ struct rdma_thresholds {
     size_t many;        /* so much has gone by packet in an active target epoch: from then on */
     size_t min_many;    /* the channel does what has so many */
     size_t segments;    /* an operation is cut into so many at most; a number */
+    bool words;         /* a put takes its notification with it, where the channel can */
 };
 
 /* rdma_thresholds returns the table's row of that kind of channel, with what the user has set. */
@@ -54,5 +56,10 @@ size_t rdma_least(const struct rdma_thresholds *th);
 /* rdma_choose returns the way of the operation. */
 enum rdma_way rdma_choose(const struct rdma_facts *op, const struct ch3_rdma_limits *limits,
                           const struct rdma_thresholds *th);
+
+/* rdma_takes_word returns whether the operation, which goes that way, takes its notification with
+ * it: one put of the channel's is all of it. Otherwise a packet follows. */
+bool rdma_takes_word(enum rdma_way way, const struct rdma_facts *op,
+                     const struct ch3_rdma_limits *limits, const struct rdma_thresholds *th);
 
 #endif

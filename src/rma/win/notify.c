@@ -48,7 +48,9 @@ int notify_begin(struct win *w)
 void notify_end(struct win *w)
 {
     free(w->notify.taken);
-    w->notify = (struct notify_win){0};
+    w->notify.n = 0;
+    w->notify.all = NULL;
+    w->notify.taken = NULL;
 }
 
 void notify_attach(struct win *w, struct rma_target *t, int me, int its)

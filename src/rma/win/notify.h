@@ -28,7 +28,8 @@
  * raise its counters wake. B is looked at before C as well, and there without the second fence.
  *
  * Where the target does the operation, the thread of the target that applies the packet does A and
- * D, under the engine's lock, and B is under it, too. D is left out where only one thread of the
+ * D. So does the thread that learns of a put of the network's own (notify_words.h). Both are
+ * under the engine's lock, and B is under it, too. D is left out where only one thread of the
  * application may call: then the thread that sleeps is woken by the agent (agent.c), or it has
  * applied the packet itself.
  *
@@ -42,6 +43,7 @@
 #include <stdint.h>
 
 #include "base/atomic.h"
+#include "base/list.h"
 
 enum { NOTIFY_MAX = 64, NOTIFY_LINE = MRMA_CACHE_LINE / sizeof(uint64_t) };
 
@@ -56,6 +58,8 @@ struct notify_win {
     uint32_t n;          /* numbers of this window; 0: it has no notifications */
     notify_counter *all; /* of all origins, by number */
     uint64_t *taken;     /* of all, by number */
+    uint32_t words;      /* notify_words.h; 0: none */
+    struct list_node with_words;
 };
 
 /* In struct rma_target. */
@@ -95,9 +99,9 @@ int notify_expect(struct win *w, struct rma_target *t);
  * are in place, and wakes who sleeps there. mark: 1 + the number, as in rma_op.notify. */
 void notify_raise(struct win *w, const struct rma_target *t, uint32_t mark);
 
-/* notify_arrived raises this process's counters for an operation of t that came by packet, and
- * whose data are in place, and wakes other threads of the application that sleep. notify_expect was
- * called before. Under the engine's lock. */
+/* notify_arrived raises this process's counters for an operation of t that came by packet or by the
+ * network's own put, and whose data are in place, and wakes other threads of the application that
+ * sleep. notify_expect was called before. Under the engine's lock. */
 void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark);
 
 /* notify_count returns how many notifications of that number have come from t (NULL: from all) and

@@ -309,6 +309,8 @@ struct rma {
     _Atomic int nlock_wins;
     struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the lock */
     pthread_t lock_due_by;       /* the thread that took it */
+    struct list with_words;      /* windows with words for notifications: win/notify_words.h */
+    uint32_t words_given;        /* how many words' first parts were given away */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
     bool atomics_probed; /* atomics says what this process's card does: origin/atomics.h */
