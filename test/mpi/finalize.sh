@@ -9,20 +9,8 @@
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 MT_LIMIT=30
-MPI_RMA_FINALIZE=$$.$(date +%s) # the ranks are found by it
-export MPI_RMA_FINALIZE
+MT_ABORTS=yes
 shm_before
-
-# Ranks of the aborted job that run; zombies wait for their launcher only.
-ranks_alive() {
-    set +f
-    for file in $(grep -lszxF "MPI_RMA_FINALIZE=$MPI_RMA_FINALIZE" /proc/[0-9]*/environ); do
-        proc=${file%/environ}
-        test "$(cat "$proc/comm" 2>/dev/null)" = finalize || continue
-        grep -q '^State:[[:space:]]*Z' "$proc/status" 2>/dev/null || echo "${proc#/proc/}"
-    done
-    set -f
-}
 
 for dir in "" "$tmp/segments"; do
     what="MPI_Abort${dir:+ with a segment directory}"
@@ -36,11 +24,11 @@ for dir in "" "$tmp/segments"; do
     test "$rc" != 124 && test "$rc" != 137 || bad "$what: the job did not end"
     seen 'failed checks|TIMEOUT|expected' && bad "$what: a check failed before it"
     tries=50
-    while test -n "$(ranks_alive)" && test "$tries" -gt 0; do
+    while test -n "$(job_alive)" && test "$tries" -gt 0; do
         sleep 0.1
         tries=$((tries - 1))
     done
-    left=$(ranks_alive)
+    left=$(job_alive)
     test -z "$left" || bad "$what: still alive: $left"
     shm_after "$what"
     test -z "$dir" || dir_is_empty "$dir" "$what"
