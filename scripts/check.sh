@@ -20,7 +20,7 @@
 # The argument --threads in their place, with BUILD_SUFFIX=tsan and --enable-sanitizers=thread, runs
 # only test/mpi/testlist-threads: the programs in which several threads call MPI.
 # Warnings are errors where CI is set in the environment, or with --enable-werror.
-# With HOSTS="mpich" only one host, with CHECK=unit only the unit tests; with
+# With HOSTS="mpich" only one host, with CHECK=unit only the unit tests, with FORTRAN=no (host.sh) no Fortran of a short list; with
 # BUILD_SUFFIX=asan and the argument --enable-sanitizers=address,undefined a build of
 # its own with sanitizers (all tests of both hosts then take about half an hour).
 
@@ -158,7 +158,7 @@ threads) make_target="libmpi-rma.la $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1); prin
 unit) make_target=unit-programs ;;
 short)
     # Scripts have a program of the same name, and preload.sh has plain_rma.
-    make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-symbols $(awk -v hosts="$HOSTS" 'hosts == "abi" && /^fort_/ { next } # no Fortran interface
+    make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-symbols $(awk -v fortran="${FORTRAN:-yes}" 'fortran == "no" && /^fort_/ { next }
         /^[a-z]/ { sub(/\.sh$/, "", $1); sub(/^preload$/, "plain_rma", $1);
         print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
     ;;

