@@ -10,7 +10,7 @@
  * there is no FI_ORDER_SAS. A send is over when the kernel has taken
  * its frame, unless FI_DELIVERY_COMPLETE was asked for; all others when their target has answered.
  *
- * Locks: the domain's; the thread takes it for each step. Neighbours: endpoint.c, which submits;
+ * Locks: the domain's; the thread takes it for each step. Neighbours: call.c, which submits;
  * wire.c, which carries; queue.c, which tells.
  */
 #include <poll.h>

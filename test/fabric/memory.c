@@ -6,7 +6,7 @@
  * fits and is not in use, bind and enable where the profile wants them, descriptors that cover what
  * they are given for, and no release while an operation uses one.
  *
- * Locks: the domain's. Neighbours: endpoint.c, which looks descriptors up.
+ * Locks: the domain's. Neighbours: call.c and atomic_calls.c, which look descriptors up.
  */
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,8 @@
  *
  *   rules.c     what a fabric demands          provider.c  what libfabric calls first
  *   domain.c    domain and address vector      memory.c    registered memory, descriptors
- *   endpoint.c  the calls for operations       queue.c     completion queue and its descriptor
+ *   endpoint.c  the endpoint                   queue.c     completion queue and its descriptor
+ *   call.c      from a call to an operation    transfers.c, atomic_calls.c  the calls
  *   card.c      what becomes of operations     wire.c      connections and frames
  *   target.c    what arrives from others       atomics.c   operations on memory, by type
  *
