@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call.c - see call.h. A call that breaks a rule is a violation, and fails where violations are only
- * counted.
+ * call.c - see call.h. A call that breaks a rule is a violation, and fails where violations are
+ * only counted.
  *
  * Neighbours: card.c, which has the operations from here on; memory.c.
  */

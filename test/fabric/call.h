@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call.h - how a call of the user's becomes an operation of the card: what calls for messages, remote
- * memory and atomics share.
+ * call.h - how a call of the user's becomes an operation of the card: what calls for messages,
+ * remote memory and atomics share.
  *
  * A call makes an operation by op_new, has its arguments taken over by the functions take_, each of
  * which looks at the profile's rules and returns false where one is broken, and ends with submit.

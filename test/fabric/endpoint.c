@@ -2,7 +2,8 @@
 /*
  * endpoint.c - the endpoint: its options, name, bindings and end.
  *
- * Locks: the domain's. Neighbours: transfers.c and atomic_calls.c, which have its calls; card.c; memory.c.
+ * Locks: the domain's. Neighbours: transfers.c and atomic_calls.c, which have its calls; card.c;
+ * memory.c.
  */
 #include <stdlib.h>
 #include <string.h>
