@@ -295,13 +295,13 @@ static int make_window(struct mt_win *w, MPI_Info info, MPI_Comm comm)
     }
 }
 
-/* Real nodes, or those of MPIRMA_RANKS_PER_NODE. */
-static bool several_nodes(MPI_Comm comm, int size)
+bool mt_several_nodes(MPI_Comm comm)
 {
     const char *k = getenv("MPIRMA_RANKS_PER_NODE");
     MPI_Comm node;
-    int here;
+    int here, size;
 
+    MPI_Comm_size(comm, &size);
     if (k != NULL && atoi(k) > 0 && atoi(k) < size) {
         return true;
     }
@@ -335,7 +335,7 @@ bool mt_win_make_info(struct mt_win *w, enum mt_kind kind, MPI_Aint bytes, int d
     *w = (struct mt_win){.win = MPI_WIN_NULL, .kind = kind, .bytes = bytes, .disp_unit = disp_unit};
     MPI_Comm_rank(comm, &w->rank);
     MPI_Comm_size(comm, &w->size);
-    if (kind == MT_ALLOCATE_SHARED && several_nodes(comm, w->size)) {
+    if (kind == MT_ALLOCATE_SHARED && mt_several_nodes(comm)) {
         mt_skip("shared windows are not available over several nodes");
         return false;
     }

@@ -418,7 +418,7 @@ static void notified(enum mt_kind kind)
 
 static void one_kind(enum mt_kind kind)
 {
-    const bool direct = strstr(mt_path(), "packets") == NULL;
+    const bool direct = !strstr(mt_path(), "packets") && !mt_several_nodes(MPI_COMM_WORLD);
     struct mt_win w;
 
     mt_section("%s", mt_kind_name(kind));
