@@ -149,6 +149,66 @@ void rdma_ordered(void **state)
     rig_close(rig);
 }
 
+/* The words of puts look at the memory, too. */
+static unsigned words;
+
+static void look_for_word(struct ch3_channel *ch, uint32_t word)
+{
+    const unsigned char mark = (unsigned char)++words;
+    (void)ch;
+    assert_int_equal(word, UINT32_MAX - words);
+    seen_late +=
+        looked_at[0] != mark || looked_at[look_len / 2] != mark || looked_at[look_len - 1] != mark;
+}
+
+/* A word comes once for each put that takes it, in order, when the data of the put is in place, and
+ * none for others. */
+void rdma_words(void **state)
+{
+    static const size_t lengths[] = {1, 200, 65537, 200000};
+    struct rig *rig = rdma_rig(state);
+    if (!rig)
+        return;
+    struct rig_end *b = &rig->end[1];
+    if (rig->end[0].ch->caps & CH3_CAP_RDMA_WORD) {
+        unsigned char *out = malloc(200000);
+        struct ch3_mem_key key;
+        struct ch3_mem *mem;
+        looked_at = calloc(1, 200000);
+        seen_late = words = 0;
+        assert_int_equal(b->ch->ops->mem_register(b->ch, looked_at, 200000, &key, &mem), 0);
+        b->ch->word = look_for_word;
+        for (unsigned i = 1; i <= 100; i++) {
+            look_len = lengths[i % 4];
+            struct transfer put = {.op = {.put = true,
+                                          .local = out,
+                                          .len = look_len,
+                                          .key = key.key,
+                                          .remote = key.base}};
+            memset(out, (int)i + 100, look_len);
+            start(rig, &put);
+            finish(rig, &put, 1);
+            memset(out, (int)i, look_len);
+            put.op.with_word = true;
+            put.op.word = UINT32_MAX - i;
+            start(rig, &put);
+            finish(rig, &put, 2);
+            const uint64_t begin = rig_now(rig);
+            while (words < i) {
+                rig_poll(rig);
+                assert_true(rig_now(rig) - begin < UINT64_C(20000000000));
+            }
+        }
+        for (unsigned i = 0; i < 100; i++)
+            rig_poll(rig);
+        assert_int_equal(words, 100);
+        assert_int_equal(seen_late, 0);
+        b->ch->ops->mem_release(b->ch, mem);
+        free(looked_at), free(out);
+    }
+    rig_close(rig);
+}
+
 /* The target ends: done is called all the same, once, with an error. */
 void rdma_lost(void **state)
 {

@@ -13,6 +13,9 @@ void rdma_put_get(void **state);
 /* rdma_ordered: where the channel says so, a packet behind a put finds its data in place. */
 void rdma_ordered(void **state);
 
+/* rdma_words: where the channel says so, the word of a put comes once, behind its data. */
+void rdma_words(void **state);
+
 /* rdma_lost: an operation whose target ends is done with an error. */
 void rdma_lost(void **state);
 

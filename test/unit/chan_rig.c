@@ -305,7 +305,7 @@ static void ofi_vanish(struct rig *rig, int who)
 
 #define OFI_CAPS                                                                         \
     (CH3_CAP_WAIT | CH3_CAP_PROBE | CH3_CAP_RDMA | CH3_CAP_RDMA_ORDERED | CH3_CAP_ROOM | \
-     CH3_CAP_ABANDON)
+     CH3_CAP_ABANDON | CH3_CAP_RDMA_WORD)
 
 const struct chan_kind rig_net = {
     .name = "net", .open = ofi_open, .close = ofi_close, .vanish = ofi_vanish, .caps = OFI_CAPS};

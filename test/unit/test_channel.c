@@ -308,6 +308,7 @@ static const struct {
     {"abandoned", abandoned},
     {"rdma put and get", rdma_put_get},
     {"rdma ordered", rdma_ordered},
+    {"rdma words", rdma_words},
     {"rdma lost", rdma_lost},
 };
 enum { TESTS = sizeof conformance / sizeof conformance[0] };
