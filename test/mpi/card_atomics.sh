@@ -20,11 +20,6 @@ verbs | cxi) each=$((5 + 2 + 8 + 8)) ;;
 *) each=$((5 + 2 + 1 + 1)) ;;
 esac
 
-# total NAME: what all processes of the last run have counted
-total() {
-    awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$tmp/counts"
-}
-
 # run ROUNDS WHAT [sum_cas]: sets $atomics_now and its like, and $few, which is how many messages may have asked for targets
 run() {
     rm -f "$tmp/counts"

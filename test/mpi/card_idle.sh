@@ -26,11 +26,6 @@ dynamic) atomics=0 ;;
 *) atomics=3 ;;
 esac
 
-# total NAME: what the provider has counted in all processes of the last run
-total() {
-    awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$tmp/counts"
-}
-
 # run ROUNDS [packets|dynamic]: sets $now, all the counts that are compared, in the order of their names, and $few, which is how
 # many messages may have asked for the target
 names="writes reads atomics messages completions packets wakeups"
@@ -45,26 +40,15 @@ run() {
 $(counter 0 packets_received) $(counter 0 agent_wakeups)"
 }
 
-# twice [packets|dynamic]: sets $more_writes and its like, to what ROUNDS more rounds take
-twice() {
-    run "$rounds" "$@"
-    before=$now
-    run $((2 * rounds)) "$@"
-    for name in $names; do
-        eval "more_$name=$((${now%% *} - ${before%% *}))"
-        now=${now#* } before=${before#* }
-    done
-}
-
 # The agent of a process whose window is being made, or freed, may sleep and wake up some dozens of times, or not at all. An
 # operation that woke it would be seen in every run.
 attempts=1
 # shellcheck disable=SC2086 # nothing, or a word
-twice $kind
+twice "$rounds" $kind
 while test "$more_wakeups" -gt "$few" && test "$attempts" -lt 5; do
     attempts=$((attempts + 1))
     # shellcheck disable=SC2086
-    twice $kind
+    twice "$rounds" $kind
 done
 test "$more_writes" = "$rounds" || bad "$rounds rounds: $more_writes writes"
 test "$more_reads" = $((reads * rounds)) || bad "$rounds rounds: $more_reads reads"
@@ -79,7 +63,7 @@ test "$more_wakeups" -le "$few" || bad "$rounds rounds: the target's agent was w
 # several packets when it wakes up, and stays awake while more come.
 MPIRMA_RDMA_MIN_PASSIVE=8192
 export MPIRMA_RDMA_MIN_PASSIVE
-twice ${kind:-packets}
+twice "$rounds" ${kind:-packets}
 test "$more_atomics" = 0 || bad "by packets: $more_atomics atomic operations"
 test "$more_packets" -ge "$rounds" || bad "by packets: the target got $more_packets packets in $rounds rounds"
 finish

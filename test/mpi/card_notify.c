@@ -142,21 +142,13 @@ static void pass(int first, int n)
     MT_OK(MPI_Win_unlock_all(win));
 }
 
-static bool is_asked(int argc, char **argv, const char *word)
-{
-    bool is = false;
-    for (int i = 2; i < argc; i++)
-        is |= strcmp(argv[i], word) == 0;
-    return is;
-}
-
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     const int blocks = argc > 1 ? atoi(argv[1]) : 1000;
-    const int each = is_asked(argc, argv, "windows") ? 100 : blocks;
-    dynamic = is_asked(argc, argv, "dynamic");
-    large = is_asked(argc, argv, "large");
+    const int each = mt_is_asked(argc, argv, "windows") ? 100 : blocks;
+    dynamic = mt_is_asked(argc, argv, "dynamic");
+    large = mt_is_asked(argc, argv, "large");
     mt_timeout(280);
     mt_section("%d blocks", blocks);
     right = (mt_rank + 1) % mt_size;

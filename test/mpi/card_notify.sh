@@ -14,11 +14,6 @@ blocks=$1
 FABRIC_COUNTS_FILE=$tmp/counts
 export FABRIC_COUNTS_FILE
 
-# total NAME: what all processes of the last run have counted
-total() {
-    awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$tmp/counts"
-}
-
 # run BLOCKS [VARIABLE=VALUE]: sets $now, all the counts that are compared, and $few, which is how many messages may have asked
 # for targets
 names="writes with words reads messages completions"
@@ -35,18 +30,7 @@ run() {
 $(total completions)"
 }
 
-# twice [VARIABLE=VALUE]: sets $more_writes and its like to what BLOCKS more blocks take
-twice() {
-    run "$blocks" "$@"
-    before=$now
-    run $((2 * blocks)) "$@"
-    for name in $names; do
-        eval "more_$name=$((${now%% *} - ${before%% *}))"
-        now=${now#* } before=${before#* }
-    done
-}
-
-twice
+twice "$blocks"
 all=$((np * blocks))
 # shellcheck disable=SC2154 # set by twice
 {
@@ -59,7 +43,7 @@ all=$((np * blocks))
 }
 
 # The same on a card that tells no words is another count: what is above can fail.
-twice FABRIC_RULES=cq_data=0
+twice "$blocks" FABRIC_RULES=cq_data=0
 test "$more_with" = 0 || bad "without words: $more_with writes with a word"
 test "$more_messages" -ge "$all" || bad "without words: $more_messages messages in $all blocks"
 finish

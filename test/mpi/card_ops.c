@@ -160,20 +160,13 @@ static void make_window(bool dynamic)
                  MPI_STATUS_IGNORE);
 }
 
-static bool is_asked(int argc, char **argv, const char *word)
-{
-    bool is = false;
-    for (int i = 2; i < argc; i++)
-        is |= strcmp(argv[i], word) == 0;
-    return is;
-}
-
 int main(int argc, char **argv)
 {
     MPI_Datatype rows;
     MT_INIT(argc, argv);
     const int rounds = argc > 1 ? atoi(argv[1]) : 16;
-    const bool mixed = is_asked(argc, argv, "mixed"), dynamic = is_asked(argc, argv, "dynamic");
+    const bool mixed = mt_is_asked(argc, argv, "mixed"),
+               dynamic = mt_is_asked(argc, argv, "dynamic");
     mt_timeout(280);
     mt_section("%d rounds", rounds);
     to = (mt_rank + 1) % mt_size;

@@ -20,11 +20,6 @@ verbs) reads=10 ;;
 *) reads=6 ;;
 esac
 
-# total NAME: what all processes of the last run have counted
-total() {
-    awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$tmp/counts"
-}
-
 # run ROUNDS [VARIABLE=VALUE]: sets $writes_now and its like, and $few, which is how many messages may have asked for targets
 run() {
     n=$1

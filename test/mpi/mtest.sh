@@ -86,6 +86,25 @@ counter() {
     python3 "$abs_top_srcdir/test/counter.py" "$1" "$2" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
 }
 
+# total NAME: what all processes of the last run over the test provider have counted, with FABRIC_COUNTS_FILE=$tmp/counts
+total() {
+    awk -v name="$1" '{ for (i = 1; i < NF; i += 2) if ($i == name) sum += $(i + 1) } END { print sum + 0 }' "$tmp/counts"
+}
+
+# twice N [ARGUMENTS]: calls the script's function run with N and with 2 N, behind which come the arguments, and sets $more_NAME to
+# what the second has counted more, for each word of $names. run sets $now, the counts in the order of the names.
+twice() {
+    count=$1
+    shift
+    run "$count" "$@"
+    before=$now
+    run $((2 * count)) "$@"
+    for name in $names; do
+        eval "more_$name=$((${now%% *} - ${before%% *}))"
+        now=${now#* } before=${before#* }
+    done
+}
+
 # What names shared memory may not have got since the test began. The hosts have
 # objects of their own there, and leave them when killed: those are not ours.
 shm_names() {

@@ -59,8 +59,7 @@ static void count(const struct rdma_op *n, uint32_t by)
 {
     struct pkt_target *pt = n->pt;
     struct origin_win *all = &pt->win->origin_side;
-    const uint32_t held = n->holding ? by : 0;
-    const uint32_t stream = n->injected ? 0 : by;
+    const uint32_t held = n->holding ? by : 0, stream = n->injected ? 0 : by;
     pt->rdma_ops += by;
     pt->streams += stream;
     pt->holding += held;
@@ -401,7 +400,6 @@ static int issue_open(struct pkt_target *pt, const struct transfer *x)
 static int issue(struct win *w, struct rma_target *t, struct transfer *x,
                  const struct rdma_thresholds *th)
 {
-    struct rma_req *req = x->op->req;
     rma_enter(w->rma);
     struct pkt_target *pt = pkt_target_get(w, t);
     bool ask = false;
@@ -415,8 +413,8 @@ static int issue(struct win *w, struct rma_target *t, struct transfer *x,
         err = rdma_open(pt, x->op->req);
     if (pt && !err && !by_packet)
         err = issue_open(pt, x);
-    if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && req)
-        err = origin_abandon(pt, req, err);
+    if (err && err != MRMA_AGAIN && err != MRMA_ERR_NO_MEM && x->op->req)
+        err = origin_abandon(pt, x->op->req, err);
     rma_leave(w->rma);
     return err;
 }
@@ -439,8 +437,10 @@ static int move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
 {
     const struct rdma_thresholds th =
         rdma_thresholds(ch3_rdma_limits(&t->peer->vc)->by, w->rma->conf);
+    if (len < rdma_least(&th))
+        return issue_operate(w, t, kind, op, offset, len);
     struct transfer x = transfer_of(kind, op, offset, len);
-    int err = len >= rdma_least(&th) ? issue(w, t, &x, &th) : MRMA_ERR_NO_MEM;
+    const int err = issue(w, t, &x, &th);
     if (!err && x.word)
         win_count_notified(w);
     else if (!err && op->notify)
