@@ -75,15 +75,20 @@ void engine_fork_child(struct engine *e)
 static void *agent_main(void *arg)
 {
     struct engine *e = arg;
+    rma_agent_loop(&e->rma, &e->agent_stop);
+    return NULL;
+}
+
+/* Bound by the thread that starts it, so that whoever has made a window finds it bound. */
+static void agent_bind(const struct engine *e)
+{
     const char *where = e->conf.agent_cpu;
-    const int err = *where ? topo_pin(where) : 0;
+    const int err = *where ? topo_pin(e->agent, where) : 0;
     if (err)
         log_msg(&e->log, LOG_LEVEL_WARN,
                 "MPIRMA_AGENT_CPU=%s: the agent thread cannot be bound to these processors: %s. It "
                 "runs where the program's threads may",
                 where, strerror(err));
-    rma_agent_loop(&e->rma, &e->agent_stop);
-    return NULL;
 }
 
 /* Signals stay with the application's threads. */
@@ -101,6 +106,7 @@ static int agent_begin(struct engine *e)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!err) { /* not before it is sure: others leave operations to it from then on */
         attention_agent_begins(&e->own->attention);
+        agent_bind(e);
         return MRMA_SUCCESS;
     }
     rma_agent_ended(&e->rma);

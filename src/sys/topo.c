@@ -61,7 +61,7 @@ void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from)
         into->word[i] |= from->word[i];
 }
 
-int topo_pin(const char *list)
+int topo_pin(pthread_t thread, const char *list)
 {
     unsigned long mask[TOPO_CPUSET_BITS / (8 * sizeof(unsigned long))];
     int err = EINVAL;
@@ -72,7 +72,7 @@ int topo_pin(const char *list)
     if (hwloc_bitmap_list_sscanf(set, list) == 0) {
         for (unsigned i = 0; i < sizeof mask / sizeof mask[0]; i++)
             mask[i] = hwloc_bitmap_to_ith_ulong(set, i);
-        err = sched_setaffinity(0, sizeof mask, (cpu_set_t *)(void *)mask) == 0 ? 0 : errno;
+        err = pthread_setaffinity_np(thread, sizeof mask, (cpu_set_t *)(void *)mask);
     }
     hwloc_bitmap_free(set);
     return err;

@@ -12,6 +12,7 @@
 #ifndef MRMA_SYS_TOPO_H
 #define MRMA_SYS_TOPO_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,10 +49,10 @@ unsigned topo_cpuset_count(const struct topo_cpuset *set);
 /* topo_cpuset_or adds the units of from to into. */
 void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
 
-/* topo_pin lets the calling thread run on the processing units of list alone, numbers and ranges of
- * them with commas between, as the operating system numbers them. Those that the machine does not
- * have are left out. Returns 0, or an errno: EINVAL if none is left or if list is none. */
-int topo_pin(const char *list);
+/* topo_pin lets thread, of this process, run on the processing units of list alone, numbers and
+ * ranges of them with commas between, as the operating system numbers them. Those that the machine
+ * does not have are left out. Returns 0, or an errno: EINVAL if none is left or if list is none. */
+int topo_pin(pthread_t thread, const char *list);
 
 /* topo_load fills *topo, which takes milliseconds. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged)
  * if hwloc cannot read the machine, and *topo is not written. */

@@ -77,6 +77,7 @@ static int pinned_child(void *arg)
 {
     struct topo_cpuset set;
     cpu_set_t mask;
+    const pthread_t self = pthread_self();
     int last = CPU_SETSIZE - 1;
     char list[32];
     (void)arg;
@@ -84,10 +85,10 @@ static int pinned_child(void *arg)
     CHILD_CHECK(sched_getaffinity(0, sizeof mask, &mask) == 0);
     while (!CPU_ISSET(last, &mask))
         last--;
-    CHILD_CHECK(topo_pin("1023") == EINVAL && topo_pin("x") == EINVAL);
+    CHILD_CHECK(topo_pin(self, "1023") == EINVAL && topo_pin(self, "x") == EINVAL);
     CHILD_CHECK(sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_ISSET(last, &mask));
     snprintf(list, sizeof list, "%d,1023", last);
-    CHILD_CHECK(topo_pin(list) == 0);
+    CHILD_CHECK(topo_pin(self, list) == 0);
     CHILD_CHECK(topo_cpuset_self(&set) == MRMA_SUCCESS);
     CHILD_CHECK(topo_cpuset_count(&set) == 1);
     CHILD_CHECK(set.word[last / 64] == UINT64_C(1) << (last % 64));
