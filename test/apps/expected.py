@@ -84,9 +84,9 @@ class Expected:
         """Says whether the results that were found of a test, by point, are not all those that are expected."""
         return not all(self.holds(host, variant, point, found.get(point, "none")) for point in self.points(test))
 
-    def hangs(self, host: str, variant: str, test: str) -> bool:
-        """Says whether the test is expected not to end."""
-        return any(self.signs[host, variant, point] == "!" for point in self.points(test))
+    def told(self, host: str, variant: str, point: str) -> str:
+        """Returns pass, fail, skip or none, or hangs where it is to fail by not ending, or any where nothing is told."""
+        return {"!": "hangs", "?": "any"}.get(self.signs[host, variant, point]) or self.result(host, variant, point)
 
     def runs(self, point: str, size: str) -> bool:
         """Says whether a run of this size (full, short, ci, or fabrics for what CI runs over fabrics) has the point."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Tells what real programs gave: python3 test/apps/results.py COMMAND..., see --help.
 
-`table`, `details` and `totals` are of the result files of scripts/check-apps.sh; `differs`, `hangs` and `chosen` are
-what test/apps/common.sh asks of a file of test/apps/expected while the programs run.
+`table`, `details` and `totals` are of the result files of scripts/check-apps.sh; `told`, `differs` and `chosen` are
+what test/apps/common.sh asks of a file of test/apps/expected.
 """
 import argparse
 import os
@@ -12,7 +12,7 @@ from typing import Iterator
 sys.dont_write_bytecode = True  # the source may be another's, or read-only
 
 import runs  # noqa: E402
-from expected import FABRICS, HOSTS, VARIANTS, Expected  # noqa: E402
+from expected import FABRICS, HOSTS, VARIANTS, Expected, test_of  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WITH_LIBRARY = VARIANTS[1:]
@@ -231,8 +231,12 @@ def _differs(args, expected: Expected) -> bool:
     return expected.differs(args.host, args.variant, args.test, {point: result for result, point in results})
 
 
-def _hangs(args, expected: Expected) -> bool:
-    return expected.hangs(args.host, args.variant, args.test)
+def _told(args, expected: Expected) -> bool:
+    for variant in VARIANTS + FABRICS:
+        for point in expected.when:
+            if (told := expected.told(args.host, variant, point)) != "none":
+                print(variant, test_of(point), told, point)
+    return True
 
 
 def _chosen(args, expected: Expected) -> bool:
@@ -260,15 +264,16 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("files", nargs="+", metavar="RESULTS")
     for name, text, ask in (
             ("differs", "exit code 0 if the points on standard input, lines of RESULT and POINT, are not all those expected", _differs),
-            ("hangs", "exit code 0 if the test is one that does not end", _hangs),
+            ("told", "what the file tells, lines of VARIANT, TEST, RESULT and POINT; RESULT also hangs and any", _told),
             ("chosen", "the lines on standard input whose first word is a test that a run of a size has", _chosen)):
         one = commands.add_parser(name, help=text)
         one.set_defaults(ask=ask)
         one.add_argument("file", metavar="EXPECTED")
         if ask is _chosen:
             one.add_argument("size", choices=("short", "ci", "fabrics"))
-        else:
-            one.add_argument("host", choices=HOSTS)
+            continue
+        one.add_argument("host", choices=HOSTS)
+        if ask is _differs:
             one.add_argument("variant", choices=VARIANTS + FABRICS)
             one.add_argument("test")
     return parser

@@ -83,7 +83,7 @@ need_counters() {
 
 # counter RANK NAME: what a rank, or all together, have counted in the last mpirun, with MPIRMA_STATS=$tmp/stats.csv
 counter() {
-    python3 "$abs_top_srcdir/test/counter.py" "$1" "$2" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
+    awk -v rank="$1" -v name="$2" -f "$abs_top_srcdir/test/counter.awk" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
 }
 
 # total NAME: what all processes of the last run over the test provider have counted, with FABRIC_COUNTS_FILE=$tmp/counts
