@@ -5,11 +5,12 @@
 #   sh scripts/check.sh --fabric profiles [CONFIGURE ARGUMENTS]
 # runs the programs of test/mpi/testlist-profiles over each fabric of the test provider (test/fabric).
 #
-#   sh scripts/check.sh --fabric roce [--short] [CONFIGURE ARGUMENTS]
+#   sh scripts/check.sh --fabric roce [--short | --pair] [CONFIGURE ARGUMENTS]
 # runs those of test/mpi/testlist-roce over InfiniBand verbs, in a virtual machine whose kernel has RDMA in software
 # (rdma_rxe, RoCE).
 #
-# --short takes test/mpi/testlist-roce-short, and MPICH alone unless HOSTS says otherwise.
+# Then two such machines, joined by a network of their own, run test/mpi/testlist-roce-pair, in which the second one is switched off.
+# --short takes test/mpi/testlist-roce-short, no second machine, and MPICH alone unless HOSTS says otherwise; --pair is the two alone.
 #
 # The machine is QEMU's, emulated, so that it needs no rights and runs everywhere, some ten times slower than the
 # processor. Its kernel is a package of Debian, unpacked in build-fabric and not installed. Its files are this
@@ -23,10 +24,16 @@ case $1 in -*) unknown_option "$1" ;; roce | profiles) ;; *) die "--fabric ${1:-
 list=testlist-$1
 shift
 limit=${FABRIC_LIMIT:-3600}
+alone=yes
+pair=yes
 if test "$1" = --short; then
     shift
     list=testlist-roce-short
+    pair=
     hosts=mpich
+elif test "$1" = --pair; then
+    shift
+    alone=
 fi
 where=$top_srcdir/build-fabric
 passed=0
@@ -59,7 +66,7 @@ get_kernel() {
 # test/roce/init.
 make_initrd() {
     release=$(ls "$kernel/lib/modules")
-    files=$(for module in virtio_pci 9pnet_virtio 9p overlay dummy crc32_generic rdma_rxe rdma_ucm; do
+    files=$(for module in virtio_pci virtio_net 9pnet_virtio 9p overlay dummy crc32_generic rdma_rxe rdma_ucm; do
         modprobe -d "$kernel" -S "$release" --show-depends "$module" || echo "no $module"
     done | awk '$1 == "no" { exit 1 } $1 == "insmod" && !seen[$2]++ { print $2 }') || die "a module is missing in $kernel"
     root=$where/initrd
@@ -71,19 +78,52 @@ make_initrd() {
     (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1) >"$where/initrd.gz" || die "can't pack build-fabric/initrd"
 }
 
-# The list of one host in the machine; its report is in $out/tap.
-run_machine() {
-    out=$where/$host
+# A machine whose files of its own are in $out, with what follows: words for its kernel, then switches of QEMU.
+machine() {
+    words=$1
+    shift
+    timeout -k 10 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 4096 -nographic -no-reboot \
+        -kernel "$kernel"/boot/vmlinuz-* -initrd "$where/initrd.gz" -append "console=ttyS0 panic=1 no_timer_check $words" \
+        -virtfs local,path=/,mount_tag=files,security_model=none,readonly=on,multidevs=remap \
+        -virtfs "local,path=$out,mount_tag=out,security_model=none" "$@" </dev/null
+}
+
+# What the machine, or the first of two, is to run: the list of this name on this path. Its report is in $out/tap.
+to_run() { # list, path, settings
     rm -rf "$out" && mkdir -p "$out" || exit 1
     cat >"$out/run.sh" <<END
 cd '$(build_dir "$host")' || exit 1
-TESTLIST='$top_srcdir/test/mpi/$list' MTEST_SLOWER=8 sh '$top_srcdir/test/run-list.sh' roce >/mnt/tap 2>/mnt/errors
+${3:+export $3}
+TESTLIST='$top_srcdir/test/mpi/$1' MTEST_SLOWER=8 sh '$top_srcdir/test/run-list.sh' $2 >/mnt/tap 2>/mnt/errors
 END
+}
+
+run_machine() {
+    out=$where/$host
+    to_run "$list" roce
     say "a machine with software RoCE for $host"
-    timeout -k 10 "$limit" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 4096 -nographic -no-reboot \
-        -kernel "$kernel"/boot/vmlinuz-* -initrd "$where/initrd.gz" -append 'console=ttyS0 panic=1 no_timer_check' -nic none \
-        -virtfs local,path=/,mount_tag=files,security_model=none,readonly=on,multidevs=remap \
-        -virtfs "local,path=$out,mount_tag=out,security_model=none" >"$out/console" 2>&1 </dev/null
+    machine "" -nic none >"$out/console" 2>&1
+}
+
+# Two machines, joined by a socket, with one directory for what ranks of both write.
+run_pair() {
+    out=$where/$host-pair
+    to_run testlist-roce-pair roce-pair "MTEST_SHARED=/mnt MTEST_VERBOSE=1"
+    say "two machines with software RoCE for $host"
+    socket=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-roce.XXXXXX") || exit 1
+    card=virtio-net-pci,netdev=link,mac=52:54:00:00:00
+    machine node=2 -device "$card:02" -netdev "stream,id=link,server=on,addr.type=unix,addr.path=$socket/link" \
+        >"$out/console2" 2>&1 &
+    second=$!
+    until test -S "$socket/link"; do
+        kill -0 "$second" || die "the second machine does not start: $out/console2"
+        sleep 0.1
+    done
+    machine node=1 -device "$card:01" -netdev "stream,id=link,server=off,addr.type=unix,addr.path=$socket/link" \
+        >"$out/console" 2>&1
+    kill "$second" 2>/dev/null
+    wait "$second"
+    rm -rf "$socket"
 }
 
 # The machine's report: a line for each point that did not simply pass, and the sums. A machine that did not come
@@ -144,15 +184,21 @@ get_kernel
 make_initrd
 bootstrap
 make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-rma-info test/mpi/spool_check test/mpi/kill_victim $(
-    programs_of "$top_srcdir/test/mpi/$list" | tr '\n' ' ')"
+    programs_of ${alone:+"$top_srcdir/test/mpi/$list"} ${pair:+"$top_srcdir/test/mpi/testlist-roce-pair"} | tr '\n' ' ')"
 for host in ${HOSTS:-$hosts}; do
     if ! build "$host" "$@"; then
         echo "$host: the build failed"
         failed=$((failed + 1))
         continue
     fi
-    run_machine
-    count
+    if test -n "$alone"; then
+        run_machine
+        count
+    fi
+    if test -n "$pair"; then
+        run_pair
+        count
+    fi
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 test "$failed" = 0

@@ -4,8 +4,8 @@
 # the switches that this host wants here: one place that knows them, for the tests
 # and the benches. Needs MPI_HOST and MPIEXEC in the environment (test/env.sh, or
 # scripts/halo.sh); MPI_CORES may give the number of cores. On the machines of
-# netns/netns.sh (NETNS_HOSTS) the ranks are spread over all of them. With
-# MPIEXEC_KEEP=1 those that are left are not ended when one of them dies.
+# netns/netns.sh (NETNS_HOSTS) the ranks are spread over all of them, and on those of
+# scripts/fabric.sh, with MACHINES=roce. With MPIEXEC_KEEP=1 those that are left are not ended when one of them dies.
 
 test $# -ge 2 && test -n "$MPI_HOST" && test -n "$MPIEXEC" || {
     echo "usage: MPI_HOST=mpich|openmpi MPIEXEC=FILE sh mpiexec.sh NPROCS PROGRAM [ARGS]" >&2
@@ -43,13 +43,14 @@ case $MPIEXEC_KEEP-$MPI_HOST in
 1-openmpi) keep=--enable-recovery ;;
 esac
 if test -n "$NETNS_HOSTS"; then
+    launch=$here/${MACHINES:-netns}/launch.sh
     set -- -n "$nprocs" "$@"
     test -z "$keep" || set -- "$keep" "$@"
     case $MPI_HOST in
-    mpich) set -- -launcher ssh -launcher-exec "$here/netns/launch.sh" -hosts "$NETNS_HOSTS" "$@" ;;
+    mpich) set -- -launcher ssh -launcher-exec "$launch" -hosts "$NETNS_HOSTS" "$@" ;;
     openmpi)
         slots=$(echo "$NETNS_HOSTS" | sed "s/,/:$nprocs,/g;s/\$/:$nprocs/")
-        set -- --mca plm_rsh_agent "$here/netns/launch.sh" --mca btl_tcp_if_include eth0 \
+        set -- --mca plm_rsh_agent "$launch" --mca btl_tcp_if_include eth0 \
             --mca oob_tcp_if_include eth0 -H "$slots" --map-by node --bind-to none "$@"
         test "$(id -u)" = 0 && set -- --allow-run-as-root "$@"
         ;;

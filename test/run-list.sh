@@ -23,13 +23,14 @@ path=$1
 shift
 only=" $* "
 . "$abs_top_srcdir/test/fabrics.sh"
-all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce host $profiles"
+all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce roce-pair host $profiles"
 
 # auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), with MTEST_FULL for the lines of cma, too.
 # mapped, cma, packets (rings in shared memory), net (the network for all but a process itself): forced.
 # nodes1, nodes2: as it is, but so many ranks are a node.
 # netns2, netns3: so many pretended machines (netns/netns.sh). host: without the library.
 # roce: pretended nodes of one process over InfiniBand verbs, in a machine that has a card (scripts/fabric.sh).
+# roce-pair: the same over two such machines, on the first of them.
 # fabric: pretended nodes of one process over the test provider (test/fabric), once for each profile that a line lists among
 # its paths.
 set_path() {
@@ -42,6 +43,7 @@ set_path() {
     nodes[12]) export MPIRMA_RANKS_PER_NODE="${path#nodes}" MPIRMA_OFI_INTERFACE=lo ;;
     fabric) over_profiles ;;
     roce) over_roce ;;
+    roce-pair) over_roce && export NETNS_HOSTS=node1,node2 MACHINES=roce ;;
     netns[23]) test -n "$NETNS_HOSTS" || start_machines "$@" ;;
     host) export MPIRMA_DISABLE=1 MTEST_HOST_ONLY=1 ;;
     *)

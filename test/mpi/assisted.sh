@@ -5,7 +5,6 @@
 # processor, or that has no agent to take over.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 MT_LIMIT=100
 MPIRMA_STATS=$tmp/stats.csv
 export MPIRMA_STATS

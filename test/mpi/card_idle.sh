@@ -10,7 +10,6 @@
 # it asks whether the target is there.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 MT_LIMIT=140
 rounds=$1 kind=$2
 MPIRMA_STATS=$tmp/stats.csv

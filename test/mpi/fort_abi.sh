@@ -9,7 +9,6 @@ library=${ABI_LIB%/*}/libmpifort_abi.so.1
 test -n "$ABI_LIB" && test -f "$library" || skip_all "the host has no Fortran binding over the standard ABI"
 test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
 command -v gfortran >"$tmp/out" || skip_all "no gfortran"
-need_counters
 
 gfortran -w -fallow-argument-mismatch -J "$tmp" -o "$tmp/app" "$abs_top_srcdir/test/mpi/fort_abi.f90" \
     "$library" "$ABI_LIB" >"$tmp/out" 2>&1 || {

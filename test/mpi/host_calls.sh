@@ -6,7 +6,6 @@
 # and on the paths of packets the agent serves.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 MPIRMA_STATS=$tmp/stats.csv
 export MPIRMA_STATS
 count=2000

@@ -10,7 +10,7 @@ test -n "$NETNS_DIR" || skip_all "needs network namespaces"
 shm_before
 
 machine_of() { # rank
-    readlink "/proc/$(cat "$tmp/pids/pid.$1")/ns/net"
+    readlink "/proc/$(cat "$pids/pid.$1")/ns/net"
 }
 
 export MPIEXEC_KEEP=1
@@ -18,10 +18,10 @@ start_victims epochs
 if wait_for 30 all_started; then
     sleep 1
     test "$(machine_of 0)" != "$(machine_of 1)" || bad "ranks 0 and 1 are on one machine"
-    kill -KILL "$(cat "$tmp/pids/pid.1")" || bad "the victim had already ended"
+    kill -KILL "$(cat "$pids/pid.1")" || bad "the victim had already ended"
     check_error 10 "rank 1 was killed"
     seen 'rank 1 of window' || bad "no message names rank 1:"
-    lives "$(cat "$tmp/pids/pid.0")" || bad "rank 0 has been ended by its launcher: this tests nothing"
+    lives "$(cat "$pids/pid.0")" || bad "rank 0 has been ended by its launcher: this tests nothing"
 else
     bad "the ranks did not start"
 fi

@@ -3,19 +3,20 @@
 # link_down.sh - a machine leaves the network while its rank is in the middle of
 # epochs and operations (kill_victim): the other's call ends with an error in bounded time,
 # whose message names the rank; no crash, and nothing is left behind. Needs the machines
-# of netns/netns.sh.
+# of netns/netns.sh, or those of scripts/fabric.sh, where the second one is switched off.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-test -n "$NETNS_DIR" || skip_all "needs network namespaces"
+test -n "$NETNS_HOSTS" || skip_all "needs two machines"
+link=$abs_top_srcdir/test/${MACHINES:-netns}/link.sh
 seconds=${MTEST_LINK_SECONDS:-100} # what survivors say comes through a launcher that may itself wait for the network
 shm_before
-# The machines serve other tests after this one.
-trap 'sh "$abs_top_srcdir/test/netns/link.sh" node2 up; rm -rf "$tmp"' EXIT
+# The pretended machines serve other tests after this one.
+trap 'test -n "$MACHINES" || sh "$link" node2 up; rm -rf "$tmp"' EXIT
 
 start_victims epochs
 if wait_for 30 all_started; then
     sleep 2
-    sh "$abs_top_srcdir/test/netns/link.sh" node2 down
+    sh "$link" node2 down
     # The first error may come from another call than the one that was cut off.
     check_error "$seconds" "the link went down"
 else

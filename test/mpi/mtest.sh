@@ -76,11 +76,6 @@ skip_all() {
     exit 77
 }
 
-# Called first by a test that reads counters.
-need_counters() {
-    command -v python3 >/dev/null || skip_all "no python3 to read the statistics"
-}
-
 # counter RANK NAME: what a rank, or all together, have counted in the last mpirun, with MPIRMA_STATS=$tmp/stats.csv
 counter() {
     awk -v rank="$1" -v name="$2" -f "$abs_top_srcdir/test/counter.awk" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
@@ -142,20 +137,23 @@ dir_is_empty() { # directory, what had been done
     test ! -s "$tmp/out" || bad "$2: left in the segment directory:"
 }
 
-# ---- runs of kill_victim, whose ranks write their process ids to $tmp/pids ----
+# ---- runs of kill_victim, whose ranks write their process ids to $pids ----
+
+# Machines with files of their own have one directory together, MTEST_SHARED.
+pids=${MTEST_SHARED:-$tmp}/pids
 
 # start_victims [epochs]: $np of them in the background, as process $launcher
 start_victims() {
-    rm -rf "$tmp/pids"
-    mkdir "$tmp/pids"
-    MPIRMA_LOG=info sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/kill_victim" "$tmp/pids" "$@" \
+    rm -rf "$pids"
+    mkdir "$pids"
+    MPIRMA_LOG=info sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/kill_victim" "$pids" "$@" \
         >"$tmp/out" 2>&1 </dev/null &
     launcher=$!
 }
 
 pids() {
     set +f
-    cat "$tmp"/pids/pid.* 2>/dev/null
+    cat "$pids"/pid.* 2>/dev/null
     set -f
 }
 
@@ -206,12 +204,19 @@ check_error() {
     seen 'signal 11|segmentation|bus error' && bad "a rank crashed:"
 }
 
+# Those of them that run here: on a machine of its own a rank may have a number that is another process's here.
+victims_here() {
+    for p in $(pids); do
+        test "$(cat "/proc/$p/comm" 2>/dev/null)" != kill_victim || echo "$p"
+    done
+}
+
 # Survivors may wait in the host for who is gone, and a launcher for its daemon on a machine that it cannot reach.
 end_victims() {
     # shellcheck disable=SC2046
-    kill -KILL $(pids) 2>/dev/null
+    kill -KILL $(victims_here) 2>/dev/null
     kill "$launcher" 2>/dev/null
-    wait_for 20 launcher_gone || kill -KILL "$launcher"
+    wait_for $((5 * MT_SLOW)) launcher_gone || kill -KILL "$launcher"
     wait "$launcher"
 }
 

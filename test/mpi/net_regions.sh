@@ -7,7 +7,6 @@
 # them all.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 MT_LIMIT=140
 MPIRMA_STATS=$tmp/stats.csv
 export MPIRMA_STATS

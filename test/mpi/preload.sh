@@ -5,7 +5,6 @@
 # at MPI_Finalize (MPIRMA_STATS) show it, on standard error or in a file.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
 plain=$bin/plain_rma
 if ldd "$plain" | grep -q 'libmpi-rma\.so'; then

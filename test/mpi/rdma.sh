@@ -7,7 +7,6 @@
 # enough, rank 0 has its turns (20 of the 37) on itself.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 MT_LIMIT=100
 MPIRMA_STATS=$tmp/stats.csv
 export MPIRMA_STATS

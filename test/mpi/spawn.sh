@@ -4,7 +4,6 @@
 # parents, and its settings: a window over parents and children works.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 test -z "$SANITIZERS" || skip_all "a build with sanitizers can't be preloaded under a program without"
 
 # More processes than the launcher is told of.

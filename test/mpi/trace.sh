@@ -4,7 +4,6 @@
 # traced run does what one without a trace does: the same operations by the same paths, the same packets.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
-need_counters
 MT_LIMIT=100
 
 # Set for one process only: that one ends the job with a message. It waits some seconds, in the background.
