@@ -163,7 +163,11 @@ short)
         print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
     ;;
 esac
-test "$CHECK" = short || test "$CHECK" = threads || packages="$packages $viewers"
+case $CHECK in
+short) packages=$short_packages ;;
+threads) ;;
+*) packages="$packages $viewers" ;;
+esac
 install_missing
 bootstrap
 built=
