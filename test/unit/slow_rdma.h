@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * slow_rdma.h - a channel of simulated processes with puts and gets of its own that take their time.
+ * slow_rdma.h - a channel of simulated processes, whose own puts and gets take their time.
  *
  * The channel is the fabric's: a put or get is done only many
  * polls later, and often there is no room to start one. A put's data is in place
@@ -50,8 +50,8 @@ extern struct slow_rdma {
     int refusal;      /* with this error */
 } slow_rdma[FABRIC_MAX];
 
-/* slow_rdma_init has the channel of process p put and get by itself, in order with packets if ordered. Called before
- * the processes run. */
+/* slow_rdma_init has the channel of process p put and get by itself, in order with packets if
+ * ordered. Called before the processes run. */
 void slow_rdma_init(struct fabric_proc *p, bool ordered);
 
 #endif
