@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_host_poll_mpich.c - the poll of the network in MPICH's progress, in front of an MPICH that
- * the test plays: it has what MPIX_Async_start was given, and calls it when the test says so.
+ * the test plays: it has what MPIX_Async_start was given, and calls it when the test says so. And
+ * that a refusal of either host is told.
  */
 #include "base_helper.h"
 
@@ -10,6 +11,8 @@
 #include <sched.h>
 
 #include "base/atomic.h"
+#include "mpi/host/host_kind.h"
+#include "mpi/host/host_poll.h"
 #include "mpi/host/host_poll_mpich.h"
 #include "rma/rma.h"
 
@@ -39,12 +42,23 @@ static int start(poll_fn *fn, void *state, int stream)
     return 0;
 }
 
+static int opal_refuses(int (*poll)(void))
+{
+    (void)poll;
+    return -2;
+}
+
 void *__wrap_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name)
 {
     void *found;
     int (*fn)(poll_fn *, void *, int) = start;
     assert_ptr_equal(handle, RTLD_DEFAULT);
+    if (strcmp(name, "opal_progress_register") == 0) {
+        int (*refusing)(int (*)(void)) = opal_refuses;
+        *(int (**)(int (*)(void)))(void *)&found = refusing;
+        return found;
+    }
     assert_string_equal(name, "PMPIX_Async_start");
     *(int (**)(poll_fn *, void *, int))(void *)&found = fn;
     return found;
@@ -60,6 +74,23 @@ bool __wrap_rma_host_poll_network(struct rma *rma)
         sched_yield();
     atomic_store(&inside, false);
     return true;
+}
+
+/* The host of host_poll.c, and a window that uses the network. */
+static enum host_join joins;
+enum host_join host_joins(void)
+{
+    return joins;
+}
+bool __wrap_rma_uses_packets(const struct rma *rma);
+bool __wrap_rma_uses_packets(const struct rma *rma)
+{
+    return rma == engine;
+}
+bool __wrap_rma_uses_network(const struct rma *rma);
+bool __wrap_rma_uses_network(const struct rma *rma)
+{
+    return rma == engine;
 }
 
 /* One round of MPICH's progress: what is done is forgotten. */
@@ -128,12 +159,40 @@ static void a_refusal_may_be_asked_again(void **state)
 {
     (void)state;
     refuse = 1;
-    host_poll_mpich_begin(engine);
+    assert_int_equal(host_poll_mpich_begin(engine), 1);
     host_poll_mpich_end();
     refuse = 0;
-    host_poll_mpich_begin(engine);
+    assert_int_equal(host_poll_mpich_begin(engine), 0);
     assert_int_equal(started, 2);
     assert_int_equal(nheld, 1);
+}
+
+/* Who polls is a matter of speed, so a window is made all the same. */
+static void a_refusal_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        enum host_join joins;
+        const char *error;
+    } hosts[] = {{HOST_JOIN_NETWORK, "(its error 1)"}, {HOST_JOIN_ALL, "(its error -2)"}};
+    struct log_pipe lp;
+    char text[500];
+    log_to_pipe(&lp, LOG_LEVEL_WARN);
+    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
+        joins = hosts[i].joins;
+        refuse = 1;
+        host_poll_window_made(engine, &lp.log);
+        assert_non_null(strstr(log_text(&lp, text, sizeof text), "the host does not poll"));
+        assert_non_null(strstr(text, hosts[i].error));
+        host_poll_window_freed();
+    }
+    joins = HOST_JOIN_NETWORK;
+    refuse = 0;
+    host_poll_window_made(engine, &lp.log);
+    assert_string_equal(log_text(&lp, text, sizeof text), "");
+    assert_int_equal(nheld, 1);
+    host_poll_window_freed();
+    log_pipe_close(&lp);
 }
 
 static void *another_thread(void *arg)
@@ -224,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup(goes_on_if_it_had_not_left, anew),
         cmocka_unit_test_setup(starts_again_after_it_has_left, anew),
         cmocka_unit_test_setup(a_refusal_may_be_asked_again, anew),
+        cmocka_unit_test_setup(a_refusal_is_told, anew),
         cmocka_unit_test_setup(the_end_waits_for_who_is_inside, anew),
         cmocka_unit_test_setup(ends_beside_polls_of_two_threads, anew),
     };

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/atomic.h"
+#include "base/log.h"
 #include "mpi/host/host_kind.h"
 #include "mpi/host/host_poll_mpich.h"
 #include "rma/rma.h"
@@ -48,13 +49,15 @@ static register_fn find(const char *name)
     return fn;
 }
 
-static void openmpi_begin(struct rma *rma)
+static int openmpi_begin(struct rma *rma)
 {
     if (atomic_load_explicit(&polled, memory_order_relaxed) != NULL)
-        return;
+        return 0;
     atomic_store_explicit(&polled, rma, memory_order_release);
-    if (find("opal_progress_register")(poll_engine) != 0)
+    const int err = find("opal_progress_register")(poll_engine);
+    if (err)
         atomic_store_explicit(&polled, NULL, memory_order_relaxed);
+    return err;
 }
 
 static void openmpi_end(void)
@@ -65,17 +68,23 @@ static void openmpi_end(void)
     atomic_store_explicit(&polled, NULL, memory_order_relaxed);
 }
 
-void host_poll_window_made(struct rma *rma)
+void host_poll_window_made(struct rma *rma, const struct log *log)
 {
     pthread_mutex_lock(&lock);
     windows++;
     if (rma_uses_packets(rma)) {
         const enum host_join joins = host_joins();
+        int err = 0;
 
         if (joins == HOST_JOIN_ALL)
-            openmpi_begin(rma);
+            err = openmpi_begin(rma);
         if (joins == HOST_JOIN_NETWORK && rma_uses_network(rma) && !closed)
-            host_poll_mpich_begin(rma);
+            err = host_poll_mpich_begin(rma);
+        if (err)
+            log_msg(log, LOG_LEVEL_WARN,
+                    "the host does not poll for this library (its error %d): a process that waits "
+                    "in a call of the host is served by its agent thread, which is woken for that",
+                    err);
     }
     pthread_mutex_unlock(&lock);
 }

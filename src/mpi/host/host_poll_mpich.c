@@ -72,22 +72,24 @@ static int poll_network(struct MPIR_Async_thing *thing)
     return said;
 }
 
-void host_poll_mpich_begin(struct rma *rma)
+int host_poll_mpich_begin(struct rma *rma)
 {
     int leaving = LEAVING;
     async_start *start = NULL;
 
     if (atomic_load_explicit(&state, memory_order_relaxed) == POLLS)
-        return;
+        return 0;
     polled = rma;
     /* pairs with D, which sees what polled is */
     if (atomic_compare_exchange_strong_explicit(&state, &leaving, POLLS, memory_order_seq_cst,
                                                 memory_order_relaxed))
-        return;
+        return 0;
     *(void **)&start = dlsym(RTLD_DEFAULT, "PMPIX_Async_start");
     atomic_store_explicit(&state, POLLS, memory_order_seq_cst);
-    if (start(poll_network, NULL, STREAM_NULL) != 0)
+    const int err = start(poll_network, NULL, STREAM_NULL);
+    if (err)
         atomic_store_explicit(&state, OUT, memory_order_relaxed);
+    return err;
 }
 
 void host_poll_mpich_end(void)

@@ -10,10 +10,10 @@
 
 struct rma;
 
-/* host_poll_mpich_begin lets MPICH's progress poll the network of rma, if it does not yet. If MPICH
- * refuses, nothing is polled, and the agent serves. One thread at a time is in begin or end;
- * MPICH is initialised. */
-void host_poll_mpich_begin(struct rma *rma);
+/* host_poll_mpich_begin lets MPICH's progress poll the network of rma, if it does not yet. Returns
+ * 0, or MPICH's error code if it refuses: nothing is polled then, and the agent serves. One thread
+ * at a time is in begin or end; MPICH is initialised. */
+int host_poll_mpich_begin(struct rma *rma);
 
 /* host_poll_mpich_end takes that back: when it returns nobody is in the engine from within MPICH's
  * progress, and nobody goes there any more, until the next begin. It waits for a thread that is
