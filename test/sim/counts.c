@@ -18,7 +18,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <assert.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,19 +25,18 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "rma/create/win_exchange.h"
+#include "counts.h"
 #include "rma/sync/fence_counts.h"
-#include "sim.h"
 
-enum { SUITE_MAX = 256, WARM = 2, ROUNDS = 3, LATENCY_NS = 50000000, BYTES = 16, MOST = 26 };
+enum { WARM = 2, ROUNDS = 3, MOST = 26 };
 
-static const int procs[] = {2, 4, 16, 64, 256, 1024, 4096, 10000};
-enum { NPROCS = sizeof procs / sizeof *procs };
+static const int usual[SIZES_MAX] = {2, 4, 16, 64, 256, 1024, 4096, 10000};
+static int jobs[SIZES_MAX];
+const int *sizes = usual;
+int nsizes;
+bool named_jobs;
 
-static int largest = SUITE_MAX;
 static bool talk;
-/* counts job: the sizes, and the lines of each, printed in the end. */
-static int jobs[NPROCS], njobs;
 
 /* ---- the patterns ---- */
 
@@ -196,7 +194,7 @@ struct count {
     uint64_t links; /* connections of a process over which anything has gone, the most of all */
 };
 
-static struct count job_counts[PATTERNS][NPROCS];
+static struct count job_counts[PATTERNS][SIZES_MAX];
 
 struct run {
     const struct pattern *pat;
@@ -251,17 +249,8 @@ static void end(struct sim_proc *p, void *arg)
     sim_win_free(w);
 }
 
-/* What a window may cost a process, whatever the number of processes: nothing for
- * those it has not talked to. Allocators of sanitizers do not tell what is in use. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { MEMORY_KNOWN = false };
-#else
-enum { MEMORY_KNOWN = true };
-#endif
-enum { WINDOW_BYTES = 10240, PARTNER_BYTES = 4096 };
-
 /* The library's memory of all processes. */
-static size_t in_use(const struct sim *s)
+size_t counts_in_use(const struct sim *s)
 {
     const struct mallinfo2 m = mallinfo2();
     return m.uordblks + m.hblkhd - sim_overhead(s);
@@ -311,9 +300,9 @@ static struct count run_pattern(const struct pattern *pat, int nproc)
     r.win = calloc((size_t)nproc, sizeof(struct win *));
     r.before = calloc((size_t)nproc, sizeof *r.before);
     SIM_CHECK(r.win && r.before);
-    const size_t start = in_use(r.sim);
+    const size_t start = counts_in_use(r.sim);
     sim_run(r.sim, create, &r);
-    c.window = (in_use(r.sim) - start) / (size_t)nproc;
+    c.window = (counts_in_use(r.sim) - start) / (size_t)nproc;
     sim_run(r.sim, begin, &r);
     r.rounds = WARM;
     sim_run(r.sim, rounds, &r);
@@ -323,7 +312,7 @@ static struct count run_pattern(const struct pattern *pat, int nproc)
     r.rounds = ROUNDS;
     sim_run(r.sim, rounds, &r);
     c.round_ns = (sim_now(r.sim) - from) / ROUNDS;
-    c.used = (in_use(r.sim) - start) / (size_t)nproc;
+    c.used = (counts_in_use(r.sim) - start) / (size_t)nproc;
     compare(&r, &c);
     sim_run(r.sim, end, &r);
     sim_free(r.sim);
@@ -335,13 +324,11 @@ static struct count run_pattern(const struct pattern *pat, int nproc)
 static void count_pattern(void **state)
 {
     const struct pattern *pat = *state;
-    const int *sizes = njobs ? jobs : procs;
-    const int nsizes = njobs ? njobs : NPROCS;
     if (talk)
         printf("\n%s\n\n| P | packets with data | packets | bytes sent | window | in use "
                "|\n|--:|--:|--:|--:|--:|--:|\n",
                pat->name);
-    for (int i = 0; i < nsizes && (njobs || sizes[i] <= largest); i++) {
+    for (int i = 0; i < nsizes; i++) {
         const int n = sizes[i], peers = pat->peers < n ? pat->peers : n - 1;
         const struct count c = run_pattern(pat, n);
         job_counts[pat - patterns][i] = c;
@@ -364,98 +351,10 @@ static void count_pattern(void **state)
     }
 }
 
-/* ---- the creation of windows ---- */
-
-/* What the processes exchange through the bootstrap, each so many bytes, all of which every node
- * gets: the agreements are those of win_create.c and fence_counts.c. */
-enum { AGREEMENTS = 2, AGREEMENT_BYTES = sizeof(int) };
-enum { SUMMARY_BYTES = 32, FIRST_BYTES = 472 };
-static_assert(sizeof(struct win_summary) == SUMMARY_BYTES && sizeof(struct win_full) == FIRST_BYTES,
-              "what doc/scaling.md says");
-/* What is kept of each process, on each node. */
-enum { KNOWN_BYTES = 384, KEPT_BYTES = 32 };
-static_assert(sizeof(struct rma_proc_record) == KNOWN_BYTES &&
-                  sizeof(struct win_record) == KEPT_BYTES,
-              "what doc/scaling.md says");
-
-enum { CREATIONS = 3 };
-
-struct creations {
-    struct sim *sim;
-    uint64_t unit; /* of a process's size: not 0 where sizes differ */
-    uint64_t bytes[CREATIONS], number[CREATIONS]; /* of a process */
-    uint64_t kept[CREATIONS];                     /* bytes of memory of a process */
-    struct win **win;
-    int n;
-};
-
-static void create_one(struct sim_proc *p, void *arg)
-{
-    struct creations *c = arg;
-    const uint64_t bytes = p->boots.bytes, number = p->boots.number;
-    c->win[p->rank] = sim_win(p, WIN_ALLOCATE, NULL, BYTES + c->unit * (uint64_t)p->rank, 1);
-    if (!c->number[c->n]) { /* the first that comes here */
-        c->bytes[c->n] = p->boots.bytes - bytes;
-        c->number[c->n] = p->boots.number - number;
-    }
-    SIM_CHECK(c->bytes[c->n] == p->boots.bytes - bytes); /* all the same */
-}
-
-static void free_one(struct sim_proc *p, void *arg)
-{
-    struct creations *c = arg;
-    sim_win_free(c->win[p->rank]);
-}
-
-/* The first window of a job, and others. */
-static struct creations run_creations(int nproc, uint64_t unit)
-{
-    struct creations c = {.unit = unit};
-    c.sim = sim_new(
-        &(struct sim_opts){.nproc = nproc, .per_node = 1, .latency_ns = LATENCY_NS, .seed = 1});
-    c.win = calloc((size_t)nproc, sizeof(struct win *));
-    SIM_CHECK(c.win);
-    for (c.n = 0; c.n < CREATIONS; c.n++) {
-        const size_t start = in_use(c.sim);
-        sim_run(c.sim, create_one, &c);
-        c.kept[c.n] = (in_use(c.sim) - start) / (size_t)nproc;
-        sim_run(c.sim, free_one, &c);
-    }
-    sim_free(c.sim);
-    free(c.win);
-    return c;
-}
-
-static void count_creations(void **state)
-{
-    const int *sizes = njobs ? jobs : procs;
-    const int nsizes = njobs ? njobs : NPROCS;
-    (void)state;
-    for (int i = 0; i < nsizes && (njobs || sizes[i] <= largest); i++) {
-        const struct creations c = run_creations(sizes[i], 0);
-        const uint64_t agreed = AGREEMENTS * AGREEMENT_BYTES;
-        assert_int_equal(c.number[0], AGREEMENTS + 2);
-        assert_int_equal(c.bytes[0], SUMMARY_BYTES + FIRST_BYTES + agreed);
-        for (int k = 1; k < CREATIONS; k++) {
-            assert_int_equal(c.number[k], AGREEMENTS + 1);
-            assert_int_equal(c.bytes[k], SUMMARY_BYTES + agreed);
-            if (MEMORY_KNOWN) /* nothing for each process: all have said the same */
-                assert_uint_in_range(c.kept[k], 0, WINDOW_BYTES);
-        }
-    }
-    for (int i = 0; i < NPROCS && procs[i] <= SUITE_MAX && !njobs; i++) {
-        const struct creations c = run_creations(procs[i], 8);
-        assert_int_equal(c.bytes[1], SUMMARY_BYTES + AGREEMENTS * AGREEMENT_BYTES);
-        if (MEMORY_KNOWN)
-            assert_uint_in_range(c.kept[1], KEPT_BYTES * (uint64_t)procs[i],
-                                 WINDOW_BYTES + (KEPT_BYTES + 8) * (uint64_t)procs[i]);
-    }
-}
-
-static void print_number(uint64_t n)
+void counts_print_number(uint64_t n)
 {
     if (n >= 1000) {
-        print_number(n / 1000);
+        counts_print_number(n / 1000);
         printf(",%03d", (int)(n % 1000));
     } else {
         printf("%d", (int)n);
@@ -465,23 +364,11 @@ static void print_number(uint64_t n)
 static void print_cells(const char *what, const char *formula, int pattern, size_t field)
 {
     printf("| %s | %s | %s |", patterns[pattern].name, what, formula);
-    for (int i = 0; i < njobs; i++) {
+    for (int i = 0; i < nsizes; i++) {
         uint64_t n;
         memcpy(&n, (const char *)&job_counts[pattern][i] + field, sizeof n);
         printf(" ");
-        print_number(n);
-        printf(" |");
-    }
-    printf("\n");
-}
-
-/* What is so for each process, as checked above; agreements come to nothing beside it. */
-static void print_creations(const char *which, const char *what, uint64_t each)
-{
-    printf("| %s | %s | %d P |", which, what, (int)each);
-    for (int i = 0; i < njobs; i++) {
-        printf(" ");
-        print_number(each * (uint64_t)jobs[i]);
+        counts_print_number(n);
         printf(" |");
     }
     printf("\n");
@@ -491,16 +378,13 @@ static void print_creations(const char *which, const char *what, uint64_t each)
 static void print_jobs(void)
 {
     printf("| epoch | of a process | formula |");
-    for (int i = 0; i < njobs; i++)
-        printf(" P = %d |", jobs[i]);
+    for (int i = 0; i < nsizes; i++)
+        printf(" P = %d |", sizes[i]);
     printf("\n|---|---|---|");
-    for (int i = 0; i < njobs; i++)
+    for (int i = 0; i < nsizes; i++)
         printf("--:|");
     printf("\n");
-    print_creations("first window of a job", "bytes that a node gets", SUMMARY_BYTES + FIRST_BYTES);
-    print_creations("first window of a job", "bytes kept once a node", KNOWN_BYTES);
-    print_creations("another window", "bytes that a node gets", SUMMARY_BYTES);
-    print_creations("another window, sizes differ", "bytes kept once a node", KEPT_BYTES);
+    print_creations();
     for (int i = 0; i < PATTERNS; i++) {
         const struct pattern *pat = &patterns[i];
         print_cells("connections", pat->links_text, i, offsetof(struct count, links));
@@ -541,10 +425,14 @@ int main(int argc, char **argv)
     }
     tests[PATTERNS] = (struct CMUnitTest){"creation of windows", count_creations, NULL, NULL, NULL};
     talk = argc > 1 && !job;
-    if (talk)
-        largest = atoi(argv[1]);
-    for (int i = 2; job && i < argc && njobs < NPROCS; i++)
-        jobs[njobs++] = atoi(argv[i]);
+    const int largest = talk ? atoi(argv[1]) : SUITE_MAX;
+    while (!job && nsizes < SIZES_MAX && usual[nsizes] <= largest)
+        nsizes++;
+    for (int i = 2; job && i < argc && nsizes < SIZES_MAX; i++)
+        jobs[nsizes++] = atoi(argv[i]);
+    if (job)
+        sizes = jobs;
+    named_jobs = job;
     const int failed = cmocka_run_group_tests_name("messages and memory", tests, NULL, NULL);
     if (job && failed == 0)
         print_jobs();
