@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * counts_creation.c - what the processes of a job exchange when windows are made, and what each node
- * keeps of it (doc/scaling.md has the table).
+ * counts_creation.c - what the processes of a job exchange when windows are made, and what each
+ * node keeps of it (doc/scaling.md has the table).
  */
 #include <stdarg.h>
 #include <stddef.h>
