@@ -5,11 +5,11 @@
  *
  * Every round makes windows of all flavours, uses them under lock and fence, and
  * frees half of them in the next round, so that a kill may hit creation, an epoch
- * or MPI_Win_free. Each rank writes its process id to the directory given as
- * argument before the first window. With a second argument, "epochs", the windows are
- * made once, before that, and stay: who survives is in a call of the library's, not
- * in the host's collectives. Ends by itself after 20 s (exit 3), which the
- * script takes as a failure to kill.
+ * or MPI_Win_free. Each rank writes its process id to a file pid.RANK in the directory given as
+ * argument before the first window, and to used.RANK after the first round. With a second argument,
+ * "epochs", the windows are made once, before that, and stay: who survives is in a call of the
+ * library's, not in the host's collectives. Ends by itself after 20 s (exit 3), which the script
+ * takes as a failure to kill.
  */
 #include "mtest.h"
 
@@ -17,12 +17,13 @@
 
 enum { KEEP = 4, BYTES = 1 << 20 };
 
-static void write_pid(const char *dir)
+/* Tells the script, by a file WHAT.RANK with the process id. */
+static void tell(const char *dir, const char *what)
 {
     char name[512];
     FILE *f;
 
-    snprintf(name, sizeof name, "%s/pid.%d", dir, mt_rank);
+    snprintf(name, sizeof name, "%s/%s.%d", dir, what, mt_rank);
     f = fopen(name, "w");
     if (f == NULL) {
         MPI_Abort(MPI_COMM_WORLD, 2);
@@ -63,7 +64,7 @@ int main(int argc, char **argv)
     for (int k = 0; stay && k < KEEP; k++) {
         made[k] = make(&w[k], k);
     }
-    write_pid(argv[1]);
+    tell(argv[1], "pid");
     double end = MPI_Wtime() + 20;
     for (int i = 0; MPI_Wtime() < end; i++) {
         int k = i % KEEP;
@@ -76,6 +77,9 @@ int main(int argc, char **argv)
         }
         if (made[k]) {
             use(&w[k]);
+        }
+        if (i == 0) {
+            tell(argv[1], "used");
         }
     }
     sleep(1); /* a launcher that is told of the end may drop what was written just before */

@@ -14,8 +14,8 @@ shm_before
 trap 'test -n "$MACHINES" || sh "$link" node2 up; rm -rf "$tmp"' EXIT
 
 start_victims epochs
-if wait_for 30 all_started; then
-    sleep 2
+if wait_for 60 all_used; then
+    sleep 1
     sh "$link" node2 down
     # The first error may come from another call than the one that was cut off.
     check_error "$seconds" "the link went down"

@@ -161,6 +161,15 @@ all_started() {
     test "$(pids | wc -l)" = "$np"
 }
 
+# Each has used a window, so that they have had to do with each other.
+all_used() {
+    set +f
+    test "$(cat "$pids"/used.* 2>/dev/null | wc -l)" = "$np"
+    used=$?
+    set -f
+    return "$used"
+}
+
 # A zombie that its launcher has yet to reap is dead.
 lives() {
     state=$(sed 's/.*) \(.\).*/\1/' "/proc/$1/stat" 2>/dev/null) && test -n "$state" && test "$state" != Z

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "near_machine.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 #include "sys/topo.h"
 #include "test/fabric/counts.h"

@@ -2,16 +2,20 @@
 /*
  * test_nmofi_life.c - a peer that serves nothing answers whether it lives, as often as it is asked,
  * and a child of fork does not answer for a parent that has ended. Without a descriptor one can
- * ask, too. Time is made up: reach.c is told it.
+ * ask, too. Over hardware each is asked when it is first heard, and silence of one that has never
+ * answered is told. Time is made up: reach.c is told it.
  */
 #include "nmofi_pair.h"
 #include "provider.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 
 enum { SECOND = 1000000000, QUESTIONS = 6000 }; /* more than a queue of connections is long */
@@ -100,14 +104,74 @@ static void a_child_does_not_answer(void **state)
     close_pair(e);
 }
 
+/* What the library takes for hardware: its port for questions may be on a network of its own. */
+static struct end *open_hardware(void **state)
+{
+    struct end *e = open_pair(state);
+    for (int i = 0; i < MAX; i++)
+        e[i].nm->software = false;
+    return e;
+}
+
+static void hardware_is_asked_when_it_is_heard(void **state)
+{
+    struct end *e = open_hardware(state);
+    for (unsigned i = 1; i < 100; i++) {
+        POLL_UNTIL(e, send_one(&e[0], 64));
+        POLL_UNTIL(e, send_one(&e[1], 64));
+        POLL_UNTIL(e, e[0].got == i && e[1].got == i);
+    }
+    for (int i = 0; i < MAX; i++) {
+        assert_true(e[i].peer.link->answered);
+        assert_null(e[i].peer.link->reach); /* which has a descriptor */
+    }
+    close_pair(e);
+}
+
+/* A port at which nobody answers and nobody refuses: of a socket whose queue is full. */
+static uint16_t silent_port(int fds[4])
+{
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof a;
+    for (int i = 0; i < 4; i++)
+        fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    assert_int_equal(bind(fds[0], (struct sockaddr *)&a, len), 0);
+    assert_int_equal(listen(fds[0], 0), 0);
+    assert_int_equal(getsockname(fds[0], (struct sockaddr *)&a, &len), 0);
+    for (int i = 1; i < 4; i++)
+        (void)connect(fds[i], (struct sockaddr *)&a, len);
+    return ntohs(a.sin_port);
+}
+
+static void silence_of_hardware_is_told(void **state)
+{
+    struct end *e = open_hardware(state);
+    struct nmofi_link *link = link_of(&e[1]);
+    uint64_t now = clock_monotonic_ns() + 100 * (uint64_t)SECOND;
+    char text[600];
+    int fds[4];
+    e[1].peer.name.life = silent_port(fds);
+    ask(link, &now);
+    assert_false(link->lost);
+    assert_non_null(strstr(log_text(&e[1].lp, text, sizeof text), "Its machine may be off"));
+    ask(link, &now);
+    assert_string_equal(log_text(&e[1].lp, text, sizeof text), ""); /* once */
+    link->answered = true;
+    ask(link, &now);
+    assert_true(link->lost);
+    for (int i = 0; i < 4; i++)
+        close(fds[i]);
+    close_pair(e);
+}
+
 int main(void)
 {
     static char rxm[] = "tcp;ofi_rxm";
     char net[8];
     const struct CMUnitTest tests[] = {
-        BOTH(questions_fill_no_queue),
-        BOTH(no_descriptor_to_ask_with),
-        BOTH(a_child_does_not_answer),
+        BOTH(questions_fill_no_queue),     BOTH(no_descriptor_to_ask_with),
+        BOTH(a_child_does_not_answer),     BOTH(hardware_is_asked_when_it_is_heard),
+        BOTH(silence_of_hardware_is_told),
     };
     strcpy(net, provider_of_datagrams());
     return cmocka_run_group_tests(tests, NULL, NULL);

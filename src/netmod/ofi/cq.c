@@ -13,6 +13,7 @@
 #include <poll.h>
 
 #include "base/clock.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/rma.h"
 

@@ -35,6 +35,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 
 enum {

@@ -26,6 +26,7 @@
 #include "base/err.h"
 #include "base/siphash.h"
 #include "ch3/channel.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/rma.h"
 

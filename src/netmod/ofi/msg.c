@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 
 #define ASK_AGAIN UINT64_C(1000000) /* the first time; later ones are rarer */

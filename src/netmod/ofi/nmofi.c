@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/rma.h"
 

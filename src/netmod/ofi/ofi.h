@@ -118,8 +118,10 @@ struct nmofi_link {
     bool probing;       /* a PROBE is under way, whose end will be told */
     bool answered;      /* its peer's socket has said that it lives */
     uint64_t stalled_since, retry_at;
-    struct nm_reach *reach; /* a test under way whether it is reachable */
-    uint64_t reach_at;      /* not before: the next one */
+    struct nm_reach *reach;              /* a test under way whether it is reachable */
+    uint64_t reach_at;                   /* not before: the next one */
+    uint64_t silent_since, silent_heard; /* of the first question without an answer; 0: none */
+    bool silence_told;
 };
 
 /* The receiver's side: who a token belongs to. */
@@ -446,52 +448,5 @@ int nm_wait_fd(struct ch3_channel *ch);
 
 /* nm_wait_begin is the channel's wait_begin (ch3/channel.h). */
 bool nm_wait_begin(struct ch3_channel *ch);
-
-/* ---- life.c ---- */
-
-/* nm_life_open opens the socket that answers for this process, and adds its port to nm->name, which
- * has the endpoint's address by then; and its own address, where that is not of the Internet.
- * Without such an address in this machine there is no socket. Returns MRMA_SUCCESS, or
- * MRMA_ERR_OTHER (logged). */
-int nm_life_open(struct nmofi *nm);
-
-/* nm_life_end closes the sockets of nm_life_open. */
-void nm_life_end(struct nmofi *nm);
-
-/* nm_life_has_port returns whether the process with this address has told a port that answers for
- * it. */
-bool nm_life_has_port(const struct nmofi_name *name);
-
-/* nm_life_socket returns a socket for nm_life_connect, whose connection is reset when it is closed.
- * The caller closes it. -1: none could be had, and errno says why. */
-int nm_life_socket(const struct nmofi *nm);
-
-/* nm_life_connect asks the process with this address whether it lives, by connecting fd to its
- * port. Never waits. Returns 0 (it lives) or an errno; EINPROGRESS: the answer is to come, when fd
- * is writable. */
-int nm_life_connect(int fd, const struct nmofi_name *name);
-
-/* nm_life_break breaks a link for which this process had no descriptor left to take the peer's
- * connection with. */
-void nm_life_break(struct nmofi_link *link);
-
-/* nm_life_in_vain is called when the completion queue's descriptor was readable and a poll has
- * found nothing: maybe somebody connects who cannot be accepted for want of descriptors. If that
- * lasts for a second, this process takes no more connections and says so. */
-void nm_life_in_vain(struct nmofi *nm);
-
-/* ---- reach.c ---- */
-
-/* nm_reach_ask asks whether the peer is still there, unless a question is under way or was answered
- * a moment ago. now is the time of clock_monotonic_ns. A peer that is not reachable breaks the
- * link. Returns false if the peer has told no port to ask at. */
-bool nm_reach_ask(struct nmofi_link *link, uint64_t now);
-
-/* nm_reach_poll is called again and again while something of the link waits for the provider: it
- * asks when that has lasted for a while, and looks for the answer. */
-void nm_reach_poll(struct nmofi_link *link, uint64_t now);
-
-/* nm_reach_end gives a question that is under way up. */
-void nm_reach_end(struct nmofi_link *link);
 
 #endif

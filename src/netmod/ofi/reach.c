@@ -10,7 +10,8 @@
  * time. A process that has no descriptor left asks with the one that it has kept for this.
  * Over hardware a PROBE message asks, too, whose error comes back as a completion; and the network
  * of that port may be another one, that leads nowhere: there only a peer that has answered before
- * is lost when no answer comes.
+ * is lost when no answer comes. So each is asked once when it is heard for the first time. Of one
+ * that has never answered a warning says that it may be gone, and it is waited for.
  *
  * A host that is off or cut away is lost after the kernel's connection timeout,
  * REACH_PATIENCE at most.
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 
 #define REACH_AFTER UINT64_C(200000000)      /* a message waits so long: ask */
@@ -80,48 +82,82 @@ static bool tells_end(const struct nmofi_link *link, int error)
             error == EHOSTDOWN);
 }
 
+/* No answer, of which nobody knows what it means: said once, when nothing was heard all the time. */
+static void silent(struct nmofi_link *link, uint64_t since, uint64_t now)
+{
+    const uint64_t heard = link->from ? link->from->heard : 0;
+    char at[NMOFI_TEXT] = "";
+    if (!link->silent_since || link->silent_heard != heard) {
+        link->silent_since = since;
+        link->silent_heard = heard;
+    }
+    if (link->silence_told || now - link->silent_since < REACH_PATIENCE)
+        return;
+    link->silence_told = true;
+    nm_addr_text(link->nm, &link->peer->name, at, sizeof at);
+    log_msg(link->nm->opts.log, LOG_LEVEL_WARN,
+            "process %016llx at %s is waited for, and nothing has come from it or its machine for "
+            "%d s. Its machine may be off; but it has never answered such questions, whose way may "
+            "lead nowhere, so that the process may as well be busy: the wait goes on",
+            (unsigned long long)link->uid, at, (int)((now - link->silent_since) / 1000000000));
+}
+
 /* The answer, or that there was no asking. */
 static void answered(struct nmofi_link *link, int error, uint64_t now)
 {
+    const uint64_t since = link->reach->since;
     nm_reach_end(link);
     link->reach_at = now + REACH_AGAIN;
     link->answered |= !error;
     if (tells_end(link, error)) {
         (void)nm_send_bare(link, NM_RESET); /* should it live: it is not waited for any more */
         nm_link_break(link, "%s", strerror(error));
+    } else if (error) {
+        silent(link, since, now);
     }
+}
+
+/* Asks by this socket. Returns EINPROGRESS if the answer is to come; else what it is, or -1 if
+ * there is no asking now. */
+static int begin(struct nmofi_link *link, int fd, uint64_t now)
+{
+    struct nm_reach *reach = fd < 0 ? NULL : malloc(sizeof *reach);
+    if (fd >= 0 && !reach)
+        put_socket(link->nm, fd);
+    if (!reach) {
+        link->reach_at = now + REACH_AGAIN;
+        return -1;
+    }
+    *reach = (struct nm_reach){.fd = fd, .since = now};
+    link->reach = reach;
+    return nm_life_connect(fd, &link->peer->name);
 }
 
 static void ask(struct nmofi_link *link, uint64_t now)
 {
-    struct nm_reach *reach = malloc(sizeof *reach);
-    if (!reach)
-        return;
-    *reach = (struct nm_reach){.fd = get_socket(link->nm), .since = now};
-    if (reach->fd < 0) {
-        free(reach);
-        link->reach_at = now + REACH_AGAIN;
-        return;
-    }
-    link->reach = reach;
-    const int error = nm_life_connect(reach->fd, &link->peer->name);
-    if (error != EINPROGRESS)
+    const int error = begin(link, get_socket(link->nm), now);
+    if (error >= 0 && error != EINPROGRESS)
         answered(link, error, now);
+}
+
+/* EINPROGRESS: not yet. */
+static int answer(const struct nm_reach *reach)
+{
+    struct pollfd fd = {.fd = reach->fd, .events = POLLOUT};
+    int error = 0;
+    socklen_t len = sizeof error;
+    if (poll(&fd, 1, 0) == 0)
+        return EINPROGRESS;
+    return getsockopt(fd.fd, SOL_SOCKET, SO_ERROR, &error, &len) ? errno : error;
 }
 
 static void look(struct nmofi_link *link, uint64_t now)
 {
-    struct pollfd fd = {.fd = link->reach->fd, .events = POLLOUT};
-    int error = 0;
-    socklen_t len = sizeof error;
-    if (poll(&fd, 1, 0) == 0) {
-        if (now - link->reach->since > REACH_PATIENCE)
-            answered(link, ETIMEDOUT, now);
-        return;
-    }
-    if (getsockopt(fd.fd, SOL_SOCKET, SO_ERROR, &error, &len))
-        error = errno;
-    answered(link, error, now);
+    const int error = answer(link->reach);
+    if (error != EINPROGRESS)
+        answered(link, error, now);
+    else if (now - link->reach->since > REACH_PATIENCE)
+        answered(link, ETIMEDOUT, now);
 }
 
 void nm_reach_poll(struct nmofi_link *link, uint64_t now)
@@ -142,4 +178,33 @@ bool nm_reach_ask(struct nmofi_link *link, uint64_t now)
     else if (now >= link->reach_at)
         ask(link, now);
     return true;
+}
+
+/* The peer has just been heard: of the answer only that there is one matters. */
+static void learn(struct nmofi_link *link, int error, uint64_t now)
+{
+    nm_reach_end(link);
+    link->reach_at = now + REACH_AGAIN;
+    link->answered |= !error;
+}
+
+/* Not with the descriptor that is kept for those who wait. */
+void nm_reach_greeted(struct nmofi_link *link)
+{
+    const uint64_t now = clock_monotonic_ns();
+    if (link->nm->software || link->reach || !link->peer || !nm_life_has_port(&link->peer->name))
+        return;
+    const int error = begin(link, nm_life_socket(link->nm), now);
+    if (error >= 0 && error != EINPROGRESS)
+        learn(link, error, now);
+}
+
+void nm_reach_heard(struct nmofi_link *link)
+{
+    if (!link->reach)
+        return;
+    const uint64_t now = clock_monotonic_ns();
+    const int error = answer(link->reach);
+    if (error != EINPROGRESS || now - link->reach->since > REACH_AGAIN)
+        learn(link, error, now);
 }

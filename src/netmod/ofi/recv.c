@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 
 struct nm_early {
@@ -79,6 +80,7 @@ static void accept(struct nm_from *from, const struct nm_hdr *hdr)
 {
     struct nmofi_link *link = from->link;
     from->seq++;
+    nm_reach_heard(link);
     if (link->lost)
         return;
     take_credits(link, hdr->credits);
@@ -94,7 +96,10 @@ static void accept(struct nm_from *from, const struct nm_hdr *hdr)
     case NM_RESET:
         nm_link_break(link, "it has given the connection up");
         break;
-    default: /* HELLO, CREDIT, PROBE: all is said */
+    case NM_HELLO:
+        nm_reach_greeted(link);
+        break;
+    default: /* CREDIT, PROBE: all is said */
         break;
     }
 }

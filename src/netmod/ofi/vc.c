@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "ch3/channel.h"
+#include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 #include "trace/record.h"
 
