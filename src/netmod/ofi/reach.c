@@ -82,7 +82,7 @@ static bool tells_end(const struct nmofi_link *link, int error)
             error == EHOSTDOWN);
 }
 
-/* No answer, of which nobody knows what it means: said once, when nothing was heard all the time. */
+/* No answer, of which nobody knows what it means: said once, if nothing is heard all the time. */
 static void silent(struct nmofi_link *link, uint64_t since, uint64_t now)
 {
     const uint64_t heard = link->from ? link->from->heard : 0;
