@@ -184,7 +184,9 @@ static void a_refusal_is_told(void **state)
         host_poll_window_made(engine, &lp.log);
         assert_non_null(strstr(log_text(&lp, text, sizeof text), "the host does not poll"));
         assert_non_null(strstr(text, hosts[i].error));
-        host_poll_window_freed();
+        host_poll_window_made(engine, &lp.log);
+        assert_string_equal(log_text(&lp, text, sizeof text), ""); /* once */
+        host_poll_end();
     }
     joins = HOST_JOIN_NETWORK;
     refuse = 0;

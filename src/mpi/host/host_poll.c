@@ -30,6 +30,7 @@ typedef int (*register_fn)(poll_fn);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around all that follows */
 static uint64_t windows;                                 /* not freed */
 static bool closed;                                      /* the host may be about to end */
+static bool refusal_told;                                /* once for an engine, not each window */
 static _Atomic(struct rma *) polled; /* by Open MPI; NULL: not registered. Written with the lock */
 
 static int poll_engine(void)
@@ -80,11 +81,12 @@ void host_poll_window_made(struct rma *rma, const struct log *log)
             err = openmpi_begin(rma);
         if (joins == HOST_JOIN_NETWORK && rma_uses_network(rma) && !closed)
             err = host_poll_mpich_begin(rma);
-        if (err)
+        if (err && !refusal_told)
             log_msg(log, LOG_LEVEL_WARN,
                     "the host does not poll for this library (its error %d): a process that waits "
                     "in a call of the host is served by its agent thread, which is woken for that",
                     err);
+        refusal_told |= err != 0;
     }
     pthread_mutex_unlock(&lock);
 }
@@ -101,6 +103,7 @@ void host_poll_end(void)
 {
     pthread_mutex_lock(&lock);
     windows = 0; /* those that were not freed have gone */
+    refusal_told = false;
     openmpi_end();
     host_poll_mpich_end();
     pthread_mutex_unlock(&lock);

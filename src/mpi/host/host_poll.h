@@ -18,7 +18,7 @@ struct rma;
 
 /* host_poll_window_made notes that a window was created, and registers the poll of rma with the
  * host if the host allows that, it has not been done and there is something to poll. If the host
- * refuses, log gets a warning and the agent serves. Any thread. */
+ * refuses, log gets a warning, once until host_poll_end, and the agent serves. Any thread. */
 void host_poll_window_made(struct rma *rma, const struct log *log);
 
 /* host_poll_window_freed takes one host_poll_window_made back, behind the end of the window. Any
