@@ -115,12 +115,21 @@ run_pair() {
     machine node=2 -device "$card:02" -netdev "stream,id=link,server=on,addr.type=unix,addr.path=$socket/link" \
         >"$out/console2" 2>&1 &
     second=$!
+    trap end_second EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
     until test -S "$socket/link"; do
         kill -0 "$second" || die "the second machine does not start: $out/console2"
         sleep 0.1
     done
     machine node=1 -device "$card:01" -netdev "stream,id=link,server=off,addr.type=unix,addr.path=$socket/link" \
         >"$out/console" 2>&1
+    end_second
+    trap - EXIT
+}
+
+# Nothing of it is left, whatever ends this script; by itself the second machine would wait for the first.
+end_second() {
     kill "$second" 2>/dev/null
     wait "$second"
     rm -rf "$socket"
