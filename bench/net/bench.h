@@ -90,5 +90,6 @@ void net_unlock(struct net *b);           /* unlock.c: with and without mpirma_w
 void net_rates(struct net *b);            /* streams of puts and gets */
 void net_passive(struct net *b);          /* passive.c: targets that do something else */
 void net_agent(struct net *b);            /* what the agent costs them */
+void net_notified(struct net *b);         /* notified.c: an exchange of two, three ways */
 
 #endif

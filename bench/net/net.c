@@ -82,11 +82,12 @@ static void verify(struct net *b)
     }
 }
 
-static void (*const suites[])(struct net *b) = {net_active, net_unlock, net_rates, net_passive,
-                                                net_agent};
+static void (*const suites[])(struct net *b) = {net_active,  net_unlock, net_rates,
+                                                net_passive, net_agent,  net_notified};
 enum { SUITES = sizeof suites / sizeof suites[0] };
 
-static const char *const suite_name[SUITES + 1] = {"active", "unlock", "rates", "passive", "agent"};
+static const char *const suite_name[SUITES + 1] = {"active",  "unlock", "rates",
+                                                   "passive", "agent",  "notified"};
 
 /* What an option's parser works on. */
 struct input {
@@ -103,8 +104,8 @@ static const struct argp_option option_table[] = {
     {"provider", KEY_PROVIDER, "NAME", 0,
      "The bare endpoint's libfabric provider (default net or tcp;ofi_rxm)", 0},
     {"interface", KEY_INTERFACE, "NAME", 0, "Its network interface (default lo)", 0},
-    {"suites", KEY_SUITES, "LIST", 0, "All (default) or some of active,unlock,rates,passive,agent",
-     0},
+    {"suites", KEY_SUITES, "LIST", 0,
+     "All (default) or some of active,unlock,rates,passive,agent,notified", 0},
     OPTIONS_COMMON};
 
 static error_t read_option(int key, char *text, struct argp_state *state)

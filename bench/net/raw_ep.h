@@ -31,6 +31,10 @@ double raw_ep_round_trip(struct raw_ep *e, size_t out, size_t back, int rounds, 
  * median at rank 0, which yields while nothing comes. */
 double raw_ep_fan(struct raw_ep *e, size_t size, int rounds);
 
+/* A step in which two ranks send each other so many messages (at most RAW_EP_MAX / 2) of size bytes
+ * and wait for as many, both polling; ns, the mean. */
+double raw_ep_exchange(struct raw_ep *e, size_t size, int messages, int steps);
+
 /* Time a message of size bytes in a stream from rank 0 to rank 1; ns, at rank 0. Two ranks. */
 double raw_ep_stream(struct raw_ep *e, size_t size, int messages);
 
