@@ -43,6 +43,20 @@ int boot_gather_into(struct boot *boot, const void *mine, size_t len, void *room
     return err;
 }
 
+/* The highest digest is also the lowest where all are the same. Nobody is like a digest of 0. */
+void boot_digest_words(const struct boot *boot, bool missing, uint64_t words[BOOT_DIGEST_WORDS])
+{
+    words[0] = missing;
+    words[1] = boot->digest;
+    words[2] = ~boot->digest;
+}
+
+bool boot_alike(struct boot *boot, const uint64_t words[BOOT_DIGEST_WORDS])
+{
+    boot->alike = !words[0] && words[1] && words[1] == ~words[2];
+    return words[0] != 0;
+}
+
 void boot_release(struct boot_records *recs)
 {
     if (recs->release)

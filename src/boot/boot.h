@@ -18,6 +18,10 @@
  * mrma_err: if it is not MRMA_SUCCESS the process refuses to go on. */
 enum { BOOT_FIRST_BYTES = 32 };
 
+/* Up to so many processes take part in the first exchange without asking for memory, and do not
+ * compare digests: that would be one more exchange. */
+enum { BOOT_FEW = 128 };
+
 /* What every process gave, in rank order; nobody writes to it. */
 struct boot_records {
     const void *all;
@@ -30,6 +34,12 @@ struct boot {
     int rank, nproc;
     uint64_t communicator; /* a number that it has for as long as it lives; 0: not known. Another
                               one may have it later */
+    /* What is exchanged first may be known before: a caller whose part says the same of every
+     * process, wherever all parts have one digest, gives that; 0: its part must be seen. A boot of
+     * many processes compares the digests, and if all are the same, and not 0, it sets alike in
+     * place of the first exchange, which brings nothing then. */
+    uint64_t digest;
+    bool alike;
     /* allgather gathers len bytes of every process in all, in rank order. Collective. Returns
      * MRMA_SUCCESS, MRMA_ERR_OTHER, or in the first call the error with which some process refuses
      * to take part; then every process gets it and none goes on. */
@@ -53,6 +63,17 @@ int boot_gather(struct boot *boot, const void *mine, size_t len, struct boot_rec
  * a boot that has a better way leaves room alone. No process can fail alone. */
 int boot_gather_into(struct boot *boot, const void *mine, size_t len, void *room,
                      struct boot_records *out);
+
+/* So many unsigned words go through a reduction by their maximum where digests are compared. */
+enum { BOOT_DIGEST_WORDS = 3 };
+
+/* boot_digest_words is for boots that compare digests: what this process gives to the reduction.
+ * missing: it cannot take part in the exchange that follows unless all are alike. */
+void boot_digest_words(const struct boot *boot, bool missing, uint64_t words[BOOT_DIGEST_WORDS]);
+
+/* boot_alike takes what the reduction has brought: sets boot->alike, and returns whether somebody
+ * is missing, which all learn alike. */
+bool boot_alike(struct boot *boot, const uint64_t words[BOOT_DIGEST_WORDS]);
 
 /* boot_release gives back the memory of records from boot_gather and clears *recs. Records that are
  * zero are allowed. Local. */

@@ -11,7 +11,8 @@
  * refused. After that the communicator is not used any more: further exchanges give the same error
  * at once. Who does not refuse has memory to receive into; one that does takes it from its stack
  * where the processes are few. With more, all agree beforehand, in a reduction, that everybody has
- * it. Every exchange but the first is the plain collective.
+ * it, and the same reduction tells whether all give one digest: then the allgather is left out.
+ * Every exchange but the first is the plain collective.
  *
  * Errors inside the collectives go to the error handler of the communicator, as
  * the host does it; what returns here as an error is MRMA_ERR_OTHER.
@@ -68,15 +69,16 @@ static int host_gather(const struct boot_mpi *bm, const void *mine, void *all, s
                   &request);
 }
 
-static int host_max(const struct boot_mpi *bm, int mine, int *max)
+static int host_max(const struct boot_mpi *bm, const void *mine, void *max, int n,
+                    MPI_Datatype type)
 {
     MPI_Request request;
 
     if (bm->host_yields)
-        return PMPI_Allreduce(&mine, max, 1, MPI_INT, MPI_MAX, bm->comm) == MPI_SUCCESS
+        return PMPI_Allreduce(mine, max, n, type, MPI_MAX, bm->comm) == MPI_SUCCESS
                    ? MRMA_SUCCESS
                    : MRMA_ERR_OTHER;
-    return finish(PMPI_Iallreduce(&mine, max, 1, MPI_INT, MPI_MAX, bm->comm, &request), &request);
+    return finish(PMPI_Iallreduce(mine, max, n, type, MPI_MAX, bm->comm, &request), &request);
 }
 
 static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t len)
@@ -88,10 +90,10 @@ static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t l
     return err;
 }
 
-static int max_of_all(struct boot_mpi *bm, int mine, int *max)
+static int max_of_all(struct boot_mpi *bm, const void *mine, void *max, int n, MPI_Datatype type)
 {
     boot_report_begin(&bm->report, &bm->boot);
-    const int err = host_max(bm, mine, max);
+    const int err = host_max(bm, mine, max, n, type);
     bm->host_failed = bm->host_failed || err != MRMA_SUCCESS;
     boot_report_end(&bm->report);
     return err;
@@ -117,9 +119,19 @@ static int exchange_blocks(struct boot_mpi *bm, const void *mine, struct block *
 
 static int exchange_few(struct boot_mpi *bm, const void *mine)
 {
-    struct block blocks[BOOT_MPI_FEW];
+    struct block blocks[BOOT_FEW];
 
     return exchange_blocks(bm, mine, blocks);
+}
+
+/* May all take part? Sets boot.alike, too. */
+static int agree(struct boot_mpi *bm, bool missing)
+{
+    uint64_t mine[BOOT_DIGEST_WORDS], most[BOOT_DIGEST_WORDS];
+
+    boot_digest_words(&bm->boot, missing, mine);
+    const int err = max_of_all(bm, mine, most, BOOT_DIGEST_WORDS, MPI_UINT64_T);
+    return err ? err : boot_alike(&bm->boot, most) ? MRMA_ERR_NO_MEM : MRMA_SUCCESS;
 }
 
 /* all: where to receive; NULL: this process refuses. */
@@ -127,18 +139,20 @@ static int first_exchange(struct boot_mpi *bm, const void *mine, void *all)
 {
     struct block refusing = {{(unsigned char)bm->refused}};
     struct block *room = NULL;
-    int missing = 0, err = MRMA_SUCCESS;
+    int err;
 
     bm->begun = true;
-    if (bm->refused)
+    if (bm->refused) {
         mine = &refusing;
-    if (bm->boot.nproc <= BOOT_MPI_FEW)
+        bm->boot.digest = 0;
+    }
+    if (bm->boot.nproc <= BOOT_FEW)
         return all ? exchange_blocks(bm, mine, all) : exchange_few(bm, mine);
     if (!all)
         all = room = malloc((size_t)bm->boot.nproc * sizeof *room);
-    err = max_of_all(bm, all == NULL, &missing);
-    if (err == MRMA_SUCCESS)
-        err = missing ? MRMA_ERR_NO_MEM : exchange_blocks(bm, mine, all);
+    err = agree(bm, all == NULL);
+    if (err == MRMA_SUCCESS && !bm->boot.alike)
+        err = exchange_blocks(bm, mine, all);
     free(room);
     return err;
 }
@@ -163,7 +177,7 @@ static int boot_mpi_allmax(struct boot *boot, int mine, int *max)
     assert(bm->begun);
     if (bm->verdict != MRMA_SUCCESS)
         return bm->verdict;
-    return max_of_all(bm, mine, max);
+    return max_of_all(bm, &mine, max, 1, MPI_INT);
 }
 
 int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm)

@@ -17,9 +17,6 @@
 #include "boot/boot.h"
 #include "boot/boot_report.h"
 
-/* Up to so many processes, no memory is allocated to take part in the first exchange. */
-#define BOOT_MPI_FEW 128
-
 struct boot_mpi {
     struct boot boot; /* what is handed down */
     MPI_Comm comm;

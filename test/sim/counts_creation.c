@@ -21,6 +21,9 @@
 /* What the processes exchange through the bootstrap, each so many bytes, all of which every node
  * gets: the agreements are those of win_create.c and fence_counts.c. */
 enum { AGREEMENTS = 2, AGREEMENT_BYTES = sizeof(int) };
+/* With more than BOOT_FEW processes these are compared first: by a reduction, so that no more comes
+ * to any process. */
+enum { DIGEST_BYTES = BOOT_DIGEST_WORDS * sizeof(uint64_t) };
 enum { SUMMARY_BYTES = 32, FIRST_BYTES = 472 };
 static_assert(sizeof(struct win_summary) == SUMMARY_BYTES && sizeof(struct win_full) == FIRST_BYTES,
               "what doc/scaling.md says");
@@ -83,19 +86,21 @@ void count_creations(void **state)
     (void)state;
     for (int i = 0; i < nsizes; i++) {
         const struct creations c = run_creations(sizes[i], 0);
-        const uint64_t agreed = AGREEMENTS * AGREEMENT_BYTES;
-        assert_int_equal(c.number[0], AGREEMENTS + 2);
+        const bool many = sizes[i] > BOOT_FEW;
+        const uint64_t agreed = AGREEMENTS * AGREEMENT_BYTES + (many ? DIGEST_BYTES : 0);
+        assert_int_equal(c.number[0], AGREEMENTS + 2 + many);
         assert_int_equal(c.bytes[0], SUMMARY_BYTES + FIRST_BYTES + agreed);
         for (int k = 1; k < CREATIONS; k++) {
             assert_int_equal(c.number[k], AGREEMENTS + 1);
-            assert_int_equal(c.bytes[k], SUMMARY_BYTES + agreed);
+            assert_int_equal(c.bytes[k], (many ? 0 : SUMMARY_BYTES) + agreed);
             if (MEMORY_KNOWN) /* nothing for each process: all have said the same */
                 assert_uint_in_range(c.kept[k], 0, WINDOW_BYTES);
         }
     }
     for (int i = 0; i < nsizes && sizes[i] <= SUITE_MAX && !named_jobs; i++) {
         const struct creations c = run_creations(sizes[i], 8);
-        assert_int_equal(c.bytes[1], SUMMARY_BYTES + AGREEMENTS * AGREEMENT_BYTES);
+        assert_int_equal(c.bytes[1], SUMMARY_BYTES + AGREEMENTS * AGREEMENT_BYTES +
+                                         (sizes[i] > BOOT_FEW ? DIGEST_BYTES : 0));
         if (MEMORY_KNOWN)
             assert_uint_in_range(c.kept[1], KEPT_BYTES * (uint64_t)sizes[i],
                                  WINDOW_BYTES + (KEPT_BYTES + 8) * (uint64_t)sizes[i]);
@@ -114,10 +119,24 @@ static void print_row(const char *which, const char *what, uint64_t each)
     printf("\n");
 }
 
+static void print_another(void)
+{
+    printf("| another window | bytes that a node gets | %d P to P = %d, then a reduction of %d |",
+           SUMMARY_BYTES, BOOT_FEW, (int)DIGEST_BYTES);
+    for (int i = 0; i < nsizes; i++) {
+        printf(" ");
+        counts_print_number(sizes[i] > BOOT_FEW ? DIGEST_BYTES
+                                                : SUMMARY_BYTES * (uint64_t)sizes[i]);
+        printf(" |");
+    }
+    printf("\n");
+}
+
 void print_creations(void)
 {
     print_row("first window of a job", "bytes that a node gets", SUMMARY_BYTES + FIRST_BYTES);
     print_row("first window of a job", "bytes kept once a node", KNOWN_BYTES);
-    print_row("another window", "bytes that a node gets", SUMMARY_BYTES);
+    print_row("another window, sizes differ", "bytes that a node gets", SUMMARY_BYTES);
     print_row("another window, sizes differ", "bytes kept once a node", KEPT_BYTES);
+    print_another();
 }

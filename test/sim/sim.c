@@ -145,7 +145,7 @@ static void release_gathered(struct boot_records *recs)
     drop_gathered(recs->handle);
 }
 
-static int comm_gather(struct boot *boot, const void *mine, size_t len, struct boot_records *out)
+static int gather_rows(struct boot *boot, const void *mine, size_t len, struct boot_records *out)
 {
     struct sim_proc *p = boot->handle;
     struct sim *s = p->sim;
@@ -171,6 +171,37 @@ static int comm_gather(struct boot *boot, const void *mine, size_t len, struct b
     *out = (struct boot_records){
         .all = g->rows, .shared = true, .release = release_gathered, .handle = g};
     return MRMA_SUCCESS;
+}
+
+/* As boot_mpi.c does with many processes. */
+static int compare_digests(struct boot *boot)
+{
+    uint64_t most[BOOT_DIGEST_WORDS];
+    struct boot_records recs;
+    boot_digest_words(boot, false, most);
+    const int err = gather_rows(boot, most, sizeof most, &recs);
+    if (err)
+        return err;
+    for (int i = 0; i < boot->nproc; i++)
+        for (int k = 0; k < BOOT_DIGEST_WORDS; k++) {
+            const uint64_t word = ((const uint64_t *)recs.all)[i * BOOT_DIGEST_WORDS + k];
+            most[k] = word > most[k] ? word : most[k];
+        }
+    boot_release(&recs);
+    SIM_CHECK(!boot_alike(boot, most));
+    return MRMA_SUCCESS;
+}
+
+static int comm_gather(struct boot *boot, const void *mine, size_t len, struct boot_records *out)
+{
+    const struct sim_proc *p = boot->handle;
+    const bool first = len == BOOT_FIRST_BYTES;
+    if (first && (boot->nproc > BOOT_FEW || p->sim->opts.digests)) {
+        const int err = compare_digests(boot);
+        if (err || boot->alike)
+            return err;
+    }
+    return gather_rows(boot, mine, len, out);
 }
 
 static int comm_allgather(struct boot *boot, const void *mine, void *all, size_t len)

@@ -57,6 +57,7 @@ struct sim_opts {
     size_t room;                 /* bytes that a link holds; 0: 128 KiB */
     size_t stack;                /* of a fiber; 0: 256 KiB */
     uint64_t seed;
+    bool digests; /* the first exchange compares digests, as with more than BOOT_FEW processes */
     uint32_t first_number; /* of epochs, requests, lock tickets and so on: win/first_number.h */
     /* A message is delivered that was sent at that time. NULL: nobody asks. */
     void (*delivered)(void *arg, int from, int to, uint64_t sent);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_boot_mpi.c - the exchange of window creation (boot/boot_mpi.c): everybody gets what
- * everybody gave; who refuses, or has no memory to receive, is heard by all; a long wait is
- * reported.
+ * everybody gave, but where many give one digest; who refuses, or has no memory to receive, is
+ * heard by all; a long wait is reported.
  *
  * Ranks are threads. The host's functions that are used are the ones below, for one collective
  * at a time: a rank that does not come, or comes to another one, shows as a hang or a failed check.
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "boot/boot_mpi.h"
 
-enum { FEW = 2, MANY = BOOT_MPI_FEW + 8, ROW = 64, BYTES = BOOT_FIRST_BYTES };
+enum { FEW = 2, MANY = BOOT_FEW + 8, ROW = 64, BYTES = BOOT_FIRST_BYTES };
 
 /* ---- memory ---- */
 
@@ -32,7 +32,7 @@ void *__wrap_malloc(size_t size)
 
 /* ---- the host ---- */
 
-enum kind { GATHER, MAX };
+enum kind { GATHER, MAX, MAX_WORDS };
 
 static struct {
     pthread_mutex_t mutex;
@@ -93,8 +93,21 @@ int PMPI_Iallreduce(const void *mine, void *max, int n, MPI_Datatype type, MPI_O
 {
     (void)comm;
     start_request(request);
-    FABRIC_CHECK(n == 1 && type == MPI_INT && op == MPI_MAX);
-    return arrive(MAX, mine, max, sizeof(int));
+    const bool words = type == MPI_UINT64_T;
+    FABRIC_CHECK(words ? n == BOOT_DIGEST_WORDS : n == 1 && type == MPI_INT);
+    FABRIC_CHECK(op == MPI_MAX);
+    return arrive(words ? MAX_WORDS : MAX, mine, max, words ? sizeof(uint64_t[3]) : sizeof(int));
+}
+
+static void take_words(unsigned at)
+{
+    uint64_t max[BOOT_DIGEST_WORDS] = {0}, words[BOOT_DIGEST_WORDS];
+    for (int i = 0; i < meeting.n; i++) {
+        memcpy(words, meeting.rounds[at].rows[i], sizeof words);
+        for (int k = 0; k < BOOT_DIGEST_WORDS; k++)
+            max[k] = words[k] > max[k] ? words[k] : max[k];
+    }
+    memcpy(my_result, max, sizeof max);
 }
 
 static void take_result(unsigned at)
@@ -104,6 +117,10 @@ static void take_result(unsigned at)
     if (meeting.rounds[at].kind == GATHER) {
         for (int i = 0; i < meeting.n; i++)
             memcpy((char *)my_result + (size_t)i * len, meeting.rounds[at].rows[i], len);
+        return;
+    }
+    if (meeting.rounds[at].kind == MAX_WORDS) {
+        take_words(at);
         return;
     }
     memcpy(&max, meeting.rounds[at].rows[0], sizeof max);
@@ -181,6 +198,8 @@ static struct rank {
     long nth; /* allocation that fails, 0: none */
     bool ran_out;
     int err, refused_by;
+    uint64_t digest;
+    bool alike;
 } ranks[MANY];
 
 static void *run_rank(void *arg)
@@ -323,6 +342,53 @@ static void test_refusal_without_memory(void **state)
     }
 }
 
+/* Each gives a digest, the special one its own. */
+static void compare(struct rank *r, struct boot_mpi *bm)
+{
+    bm->boot.digest = r->digest ? r->digest : 7;
+    if (r->digest == UINT64_MAX) /* its part must be seen */
+        bm->boot.digest = 0;
+    const unsigned before = my_round;
+    unsigned char mine[BYTES];
+    struct boot_records recs = {.all = NULL};
+    memset(mine, r->rank + 1, sizeof mine);
+    mine[0] = MRMA_SUCCESS;
+    r->err = boot_gather(&bm->boot, mine, sizeof mine, &recs);
+    r->alike = bm->boot.alike;
+    if (!r->err && r->alike)
+        FABRIC_CHECK(my_round == before + 1);
+    for (int i = 0; !r->err && !r->alike && i < bm->boot.nproc; i++)
+        for (int k = 1; k < BYTES; k++)
+            FABRIC_CHECK(((const unsigned char *)recs.all)[i * BYTES + k] == i + 1);
+    boot_release(&recs);
+    int max = -1;
+    FABRIC_CHECK(bm->boot.allmax(&bm->boot, r->rank, &max) == r->err);
+    FABRIC_CHECK(r->err || max == bm->boot.nproc - 1);
+}
+
+static void compared(int n, struct rank special, int err, bool alike)
+{
+    run(n, compare, special);
+    for (int i = 0; i < n; i++) {
+        assert_int_equal(ranks[i].err, err);
+        assert_int_equal(ranks[i].alike, alike);
+    }
+}
+
+/* Only where many all give one number, and none refuses, nothing is gathered. */
+static void test_digests(void **state)
+{
+    (void)state;
+    compared(MANY, (struct rank){.rank = -1}, MRMA_SUCCESS, true);
+    for (int rank = 0; rank < MANY; rank += MANY - 1) {
+        compared(MANY, (struct rank){.rank = rank, .digest = 6}, MRMA_SUCCESS, false);
+        compared(MANY, (struct rank){.rank = rank, .digest = 8}, MRMA_SUCCESS, false);
+        compared(MANY, (struct rank){.rank = rank, .digest = UINT64_MAX}, MRMA_SUCCESS, false);
+    }
+    compared(MANY, (struct rank){.rank = 1, .refuses = MRMA_ERR_SIZE}, MRMA_ERR_SIZE, false);
+    compared(FEW, (struct rank){.rank = -1}, MRMA_SUCCESS, false);
+}
+
 /* No request is left behind with the buffers it refers to. */
 static void test_host_fails(void **state)
 {
@@ -392,8 +458,10 @@ int main(void)
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_host_fails),
         cmocka_unit_test(test_refusal_without_memory),
+        cmocka_unit_test(test_digests),
         cmocka_unit_test(test_report),
         cmocka_unit_test_setup(test_exchange, let_host_yield),
+        cmocka_unit_test(test_digests),
         cmocka_unit_test(test_refusal),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_report),

@@ -2,7 +2,8 @@
 /*
  * test_win_exchange.c - what the processes of a new window send each other through the bootstrap
  * (create/win_exchange.c): a process's record once, whatever windows follow on whichever of the
- * processes, and 32 bytes for each window; more only where processes do not say the same.
+ * processes, and 32 bytes for each window; more only where processes do not say the same, and of
+ * many processes only a digest where they do.
  *
  * The boots here write down the length of each exchange of their process.
  */
@@ -16,6 +17,7 @@
 enum { PROCS = 6, CROWD = PROC_TABLES_KEPT + 4, PAIRS = CROWD * (CROWD - 1) / 2 };
 enum { SIZE = 64, MOST = 8 };
 enum {
+    DIGEST = BOOT_DIGEST_WORDS * sizeof(uint64_t),
     SUMMARY = sizeof(struct win_summary),
     DETAILS = sizeof(struct win_detail),
     FULL = sizeof(struct win_full)
@@ -39,10 +41,31 @@ struct told {
     int n;
 };
 
+static bool many; /* the boots do as if they had many processes, and compare digests */
+
+static int compare_digests(struct boot *boot)
+{
+    struct told *t = boot->handle;
+    uint64_t mine[BOOT_DIGEST_WORDS], all[PROCS][BOOT_DIGEST_WORDS];
+    boot_digest_words(boot, false, mine);
+    t->bytes[t->n++] = sizeof mine;
+    const int err = t->below.allgather(&t->below, mine, all, sizeof mine);
+    for (int i = 0; i < boot->nproc; i++)
+        for (int k = 0; k < BOOT_DIGEST_WORDS; k++)
+            mine[k] = all[i][k] > mine[k] ? all[i][k] : mine[k];
+    FABRIC_CHECK(!boot_alike(boot, mine));
+    return err;
+}
+
 static int allgather(struct boot *boot, const void *mine, void *all, size_t len)
 {
     struct told *t = boot->handle;
     FABRIC_CHECK(t->n < MOST);
+    if (many && !t->n) {
+        const int err = compare_digests(boot);
+        if (err || boot->alike)
+            return err;
+    }
     t->bytes[t->n++] = len;
     return t->below.allgather(&t->below, mine, all, len);
 }
@@ -132,25 +155,31 @@ static const struct wish plain = {.size = SIZE, .unit = 1};
 static const int first_time[] = {SUMMARY, FULL, -1}, known[] = {SUMMARY, -1},
                  asked[] = {SUMMARY, DETAILS, -1}, unknown[] = {SUMMARY, DETAILS, FULL, -1};
 
+/* The same with many processes. */
+static const int alike[] = {DIGEST, -1}, met[] = {DIGEST, SUMMARY, -1},
+                 met_first[] = {DIGEST, SUMMARY, FULL, -1},
+                 met_asked[] = {DIGEST, SUMMARY, DETAILS, -1};
+
 static struct comm all = {PROCS, {0, 1, 2, 3, 4, 5}, 100, NULL},
                    backwards = {PROCS, {5, 4, 3, 2, 1, 0}, 101, NULL},
                    odd = {3, {1, 3, 5}, 102, NULL}, mixed = {4, {4, 0, 5, 2}, 103, NULL},
                    low = {3, {0, 1, 2}, 104, NULL}, high = {3, {3, 4, 5}, 105, NULL},
                    across = {2, {2, 3}, 106, NULL}, one = {1, {0}, 107, NULL},
-                   over = {2, {1, 2}, 108, NULL};
+                   over = {2, {1, 2}, 108, NULL}, wol = {3, {2, 1, 0}, 109, NULL};
 static struct comm *const comms[] = {&all,  &backwards, &odd, &mixed, &low,
-                                     &high, &across,    &one, &over};
+                                     &high, &across,    &one, &over,  &wol};
 enum { COMMS = sizeof comms / sizeof *comms };
 
 static void too_many(struct fabric_proc *p, void *arg);
+static void compares(struct fabric_proc *p, void *arg);
 
 static void run(int nproc, int per_node, void (*body)(struct fabric_proc *p, void *arg), void *arg)
 {
     fabric_watchdog(60);
     for (int i = 0; i < COMMS; i++)
         comms[i]->fabric = fabric_comm_new(comms[i]->n);
-    struct fabric *f = fabric_new(
-        &(struct fabric_opts){.nproc = nproc, .per_node = per_node, .quiet = body == too_many});
+    struct fabric *f = fabric_new(&(struct fabric_opts){
+        .nproc = nproc, .per_node = per_node, .quiet = body == too_many || body == compares});
     fabric_run(f, body, arg);
     fabric_free(f);
     for (int i = 0; i < COMMS; i++)
@@ -159,6 +188,7 @@ static void run(int nproc, int per_node, void (*body)(struct fabric_proc *p, voi
 }
 
 static const int nodes[] = {0, 1, 2};
+static struct fabric_comm *lonely; /* of one process */
 #define ON_ALL(body, arg)                    \
     do {                                     \
         for (int i = 0; i < 3; i++)          \
@@ -371,13 +401,78 @@ static void test_too_many(void **state)
     ON_ALL(too_many, NULL);
 }
 
+/* All memory of which is as the wish says, at each process. */
+static void is_wished(struct win *w, struct wish wish)
+{
+    for (int i = 0; i < PROCS; i++) {
+        struct rma_target *target;
+        OK(win_target(w, i, &target));
+        FABRIC_CHECK(target->size == wish.size && target->disp_unit == wish.unit);
+    }
+}
+
+/* Many processes that say the same, in the order of a table, exchange a digest; where one alone
+ * says something else, or is not at its rank, or has failed, all that the others do. */
+static void compares(struct fabric_proc *p, void *arg)
+{
+    struct told t;
+    struct win *w, *other = NULL;
+    (void)arg;
+    window(p, &all, plain, met_first);
+    window(p, &all, plain, alike);
+    OK(make(p, &all, (struct wish){SIZE, 8, false}, &t, &w));
+    FABRIC_CHECK(is_told(&t, alike));
+    is_wished(w, (struct wish){SIZE, 8, false});
+    window(p, &all, plain, alike); /* beside another one */
+    fabric_win_free(w);
+    window(p, &all, (struct wish){SIZE - 8 * (p->rank == 3), 1, false}, met);
+    window(p, &all, (struct wish){SIZE, 1 + (p->rank == 5), false}, met);
+    window(p, &all, (struct wish){SIZE, 1, p->rank == 0}, met_asked);
+    window(p, &all, (struct wish){SIZE, 24, true}, alike);
+    window(p, &backwards, plain, met);
+    window(p, &low, plain, met); /* a part of the table */
+    window(p, &wol, plain, met);
+    if (p->rank == 4) { /* which knows the next window by another number */
+        fabric_comm_boot(lonely, 0, &t.below);
+        struct win_spec spec = {.flavor = WIN_CREATE,
+                                .base = area[p->rank],
+                                .size = SIZE,
+                                .disp_unit = 1,
+                                .hints = win_hints_default(),
+                                .boot = &t.below};
+        OK(win_create(&p->rma, &spec, &other));
+    }
+    fabric_barrier(p);
+    window(p, &all, plain, met);
+    if (other)
+        fabric_win_free(other);
+    fabric_barrier(p);
+    if (p->rank == 2)
+        p->rma.notices = UINT64_MAX;
+    FABRIC_CHECK(make(p, &all, plain, &t, &w) == MRMA_ERR_NO_MEM);
+    FABRIC_CHECK(is_told(&t, met));
+    if (p->rank == 2)
+        p->rma.notices = 0;
+    window(p, &all, plain, met); /* that number has served once more there */
+}
+
+static void test_compares(void **state)
+{
+    (void)state;
+    many = true;
+    lonely = fabric_comm_new(1);
+    ON_ALL(compares, NULL);
+    fabric_comm_free(lonely);
+    many = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_of_all), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_pairs),        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_forgotten),    cmocka_unit_test(test_disagree),
-        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_too_many),     cmocka_unit_test(test_compares),
     };
     pkt_types_init();
     return cmocka_run_group_tests_name("window exchange", tests, NULL, NULL);

@@ -3,7 +3,9 @@
  * win_exchange.h - what the processes of a new window tell each other through the bootstrap, byte
  * by byte, and what follows from it.
  *
- *   summary   of each process, always; 32 bytes. It says of all that is mostly the same everywhere
+ *   digest    with many processes, where all that the summaries say is the same at all and each is
+ *             at its rank in one table: then that is all. boot.h says how it is compared
+ *   summary   of each process, else; 32 bytes. It says of all that is mostly the same everywhere
  *             only a hash, and by what number of a table the process knows others (proc_table.h)
  *   details   where the hashes are not the same: all that they stand for
  *   full      the details, and what the process tells of itself: where somebody knows nobody, as
