@@ -116,6 +116,10 @@ static void report_kind(struct report *report)
         [HOST_JOIN_NETWORK] = {"network", "a target in any blocking call of the host serves what "
                                           "comes over the network; packets from its node wait for "
                                           "the agent thread"},
+        [HOST_JOIN_NETWORK_BY_UCX] = {"network",
+                                      "with the library before UCX in the process, a target in any "
+                                      "blocking call of the host serves what comes over the "
+                                      "network; packets from its node wait for the agent thread"},
         [HOST_JOIN_ALL] = {"all", "a target in any blocking call of the host serves one-sided "
                                   "operations"},
     };

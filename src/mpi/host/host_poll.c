@@ -7,8 +7,8 @@
  * run time: nothing depends on a host that has them. The registered function never calls MPI and
  * never blocks (rma_host_poll).
  *
- * Neighbours: rma.h, whose poll is called; host_kind.c; host_poll_mpich.c; win.c, init.c, session.c
- * and engine_get.c, which tell of windows and ends.
+ * Neighbours: rma.h, whose poll is called; host_kind.c; host_poll_mpich.c and host_poll_ucx.c; win.c,
+ * init.c, session.c and engine_get.c, which tell of windows and ends.
  */
 #include "mpi/host/host_poll.h"
 
@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "mpi/host/host_kind.h"
 #include "mpi/host/host_poll_mpich.h"
+#include "mpi/host/host_poll_ucx.h"
 #include "rma/rma.h"
 
 typedef int (*poll_fn)(void);
@@ -81,6 +82,8 @@ void host_poll_window_made(struct rma *rma, const struct log *log)
             err = openmpi_begin(rma);
         if (joins == HOST_JOIN_NETWORK && rma_uses_network(rma) && !closed)
             err = host_poll_mpich_begin(rma);
+        if (joins == HOST_JOIN_NETWORK_BY_UCX && rma_uses_network(rma))
+            host_poll_ucx_begin(rma);
         if (err && !refusal_told)
             log_msg(log, LOG_LEVEL_WARN,
                     "the host does not poll for this library (its error %d): a process that waits "
@@ -94,8 +97,10 @@ void host_poll_window_made(struct rma *rma, const struct log *log)
 void host_poll_window_freed(void)
 {
     pthread_mutex_lock(&lock);
-    if (--windows == 0)
+    if (--windows == 0) {
         host_poll_mpich_end();
+        host_poll_ucx_end();
+    }
     pthread_mutex_unlock(&lock);
 }
 
@@ -106,6 +111,7 @@ void host_poll_end(void)
     refusal_told = false;
     openmpi_end();
     host_poll_mpich_end();
+    host_poll_ucx_end();
     pthread_mutex_unlock(&lock);
 }
 

@@ -6,9 +6,10 @@
  * progress here, and its agent thread must be woken for each packet. Open MPI lets others register
  * a function that its progress loop calls; there the engine polls in every blocking call of the
  * host, from the first window that uses packets to the end of the engine. MPICH from 4.3 on has
- * such a list, too (host_poll_mpich.h); there it is the network alone that is polled, while there
- * are windows, since a look at the rings in each round of MPICH's progress slows down what goes
- * through them. Other hosts have no such list: there the agent serves.
+ * such a list, too (host_poll_mpich.h), and older ones on UCX are polled from a function of UCX
+ * (host_poll_ucx.h); there it is the network alone that is polled, while there are windows, since a
+ * look at the rings in each round of MPICH's progress slows down what goes through them. With other
+ * hosts the agent serves.
  */
 #ifndef MRMA_MPI_HOST_HOST_POLL_H
 #define MRMA_MPI_HOST_HOST_POLL_H

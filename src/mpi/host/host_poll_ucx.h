@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * host_poll_ucx.h - the engine's poll of the network inside the progress of an MPICH that uses UCX
+ * and lets nobody in: before 4.3, and over the standard ABI.
+ *
+ * MPICH calls ucp_worker_progress of libucp in each round of its progress, and the dynamic linker
+ * gives it the first such function of the process. That is this library's where the library comes
+ * before libucp, as it does preloaded, or linked before MPICH, which it must be in any case for its
+ * MPI functions to be called. It polls, and calls UCX's. Whether it is so, host_joins tells.
+ */
+#ifndef MRMA_MPI_HOST_HOST_POLL_UCX_H
+#define MRMA_MPI_HOST_HOST_POLL_UCX_H
+
+struct rma;
+
+/* host_poll_ucx_begin lets the network of rma be polled there, if it is not yet. One thread at a
+ * time is in begin or end. */
+void host_poll_ucx_begin(struct rma *rma);
+
+/* host_poll_ucx_end takes that back: when it returns nobody is in the engine from there, and nobody
+ * goes there any more, until the next begin. It waits for a thread that is there, which waits for
+ * nobody. */
+void host_poll_ucx_end(void);
+
+#endif
