@@ -7,7 +7,7 @@
  * run time: nothing depends on a host that has them. The registered function never calls MPI and
  * never blocks (rma_host_poll).
  *
- * Neighbours: rma.h, whose poll is called; host_kind.c; host_poll_mpich.c and host_poll_ucx.c; win.c,
+ * Neighbours: rma.h, whose poll is called; host_kind.c; host_poll_mpich.c, host_poll_ucx.c; win.c,
  * init.c, session.c and engine_get.c, which tell of windows and ends.
  */
 #include "mpi/host/host_poll.h"
