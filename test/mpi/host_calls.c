@@ -11,6 +11,7 @@
  *   host_calls served N    rank 0 does N accumulates, each with a flush, on the last rank, which is
  *                          in MPI_Recv, and says what lets others into the host's progress
  */
+#define _GNU_SOURCE 1
 #include "mtest.h"
 
 #include <dlfcn.h>
@@ -131,13 +132,21 @@ static void taken_over(enum mt_kind kind)
     mt_win_free(&w);
 }
 
+/* Is the host linked with UCX? The library under test has a function of the same name. */
+static bool has_ucx(void)
+{
+    Dl_info host;
+    void *library = dladdr((void *)(intptr_t)PMPI_Send, &host)
+                        ? dlopen(host.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                        : NULL;
+    return library && dlsym(library, "ucp_worker_progress");
+}
+
 static const char *lets_in(void)
 {
     if (dlsym(RTLD_DEFAULT, "opal_progress_register"))
         return "all";
-    return dlsym(RTLD_DEFAULT, "MPIX_Async_start") || dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD)
-               ? "network"
-               : "nothing";
+    return dlsym(RTLD_DEFAULT, "MPIX_Async_start") || has_ucx() ? "network" : "nothing";
 }
 
 static void served(int flushes)

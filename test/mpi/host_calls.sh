@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # host_calls.sh - who serves a process that waits in MPI_Recv, by the statistics of 2000 accumulates with a flush each:
 # where the host lets the library into its progress the waiting thread does, by packets and without its agent: on Open
-# MPI for all that comes, on MPICH from 4.3 on for what comes over the network. Elsewhere the origin goes by the kernel,
+# MPI for all that comes, on MPICH from 4.3 on or with UCX for what comes over the network. Elsewhere the origin goes by the kernel,
 # and on the paths of packets the agent serves.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"

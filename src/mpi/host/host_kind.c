@@ -32,29 +32,32 @@ static bool has(const char *symbol)
     return dlsym(RTLD_DEFAULT, symbol) != NULL;
 }
 
-/* Has the process that library, whose function gives way to the one of that name of libmpi-rma, or
- * would if libmpi-rma were there (as in mpi-rma-info)? */
-static bool calls_ours(const char *symbol, const char *library)
+/* The library has a function of that name itself, so the next one is asked for. */
+static bool has_ucx(void)
 {
-    void *first = dlsym(RTLD_DEFAULT, symbol), *here = dlsym(RTLD_DEFAULT, "PMPIRMA_Notify_read");
-    void *loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    Dl_info of_first, of_here;
-
-    if (loaded)
-        (void)dlclose(loaded);
-    return loaded && first &&
-           (!here || (dladdr(first, &of_first) && dladdr(here, &of_here) &&
-                      of_first.dli_fbase == of_here.dli_fbase));
+    return dlsym(RTLD_NEXT, "ucp_worker_progress") != NULL;
 }
 
-enum host_join host_joins(void)
+static enum host_join find_joins(void)
 {
     if (has("opal_progress_register") && has("opal_progress_unregister"))
         return HOST_JOIN_ALL;
     if (has("PMPIX_Async_start"))
         return HOST_JOIN_NETWORK;
-    return calls_ours("ucp_worker_progress", "libucp.so.0") ? HOST_JOIN_NETWORK_BY_UCX
-                                                            : HOST_JOIN_NOTHING;
+    return has_ucx() ? HOST_JOIN_NETWORK_BY_UCX : HOST_JOIN_NOTHING;
+}
+
+/* Windows that are made ask, and a name that is sought in all libraries takes microseconds. */
+enum host_join host_joins(void)
+{
+    static _Atomic int known; /* and one more; 0: not yet */
+    int now = atomic_load_explicit(&known, memory_order_relaxed);
+
+    if (now == 0) {
+        now = (int)find_joins() + 1;
+        atomic_store_explicit(&known, now, memory_order_relaxed);
+    }
+    return (enum host_join)(now - 1);
 }
 
 bool host_yields(void)

@@ -25,7 +25,7 @@ bool host_yields(void);
 enum host_join {
     HOST_JOIN_NOTHING, /* it lets nobody in */
     HOST_JOIN_NETWORK, /* what comes over the network: MPICH from 4.3 on, in its own interface */
-    HOST_JOIN_NETWORK_BY_UCX, /* the same, of an MPICH that uses UCX: host_poll_ucx.h */
+    HOST_JOIN_NETWORK_BY_UCX, /* the same, of a host that was linked with UCX: host_poll_ucx.h */
     HOST_JOIN_ALL,            /* what lies in rings of the node as well: Open MPI */
 };
 

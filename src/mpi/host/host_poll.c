@@ -82,7 +82,9 @@ void host_poll_window_made(struct rma *rma, const struct log *log)
             err = openmpi_begin(rma);
         if (joins == HOST_JOIN_NETWORK && rma_uses_network(rma) && !closed)
             err = host_poll_mpich_begin(rma);
-        if (joins == HOST_JOIN_NETWORK_BY_UCX && rma_uses_network(rma))
+        /* A host may have been loaded for itself, with a UCX that is not found. */
+        if ((joins == HOST_JOIN_NETWORK_BY_UCX || joins == HOST_JOIN_NOTHING) &&
+            rma_uses_network(rma))
             host_poll_ucx_begin(rma);
         if (err && !refusal_told)
             log_msg(log, LOG_LEVEL_WARN,

@@ -45,7 +45,7 @@ typedef unsigned progress_fn(void *worker);
 
 static _Atomic(progress_fn *) ucx; /* UCX's function; NULL: not looked up yet */
 static _Atomic bool polls;
-static _Atomic bool busy;  /* a thread is in poll */
+static _Atomic bool busy;  /* a thread is in poll_network */
 static struct rma *polled; /* written before polls becomes true, while it is false */
 
 /* The next one of the process, else that of a library that was loaded for itself. */
@@ -61,7 +61,7 @@ static progress_fn *find_ucx(void)
     return fn;
 }
 
-static void poll(void)
+static void poll_network(void)
 {
     if (atomic_exchange_explicit(&busy, true, memory_order_seq_cst)) /* C */
         return;                                                      /* another thread polls */
@@ -87,7 +87,7 @@ SHOWN unsigned ucp_worker_progress(void *worker)
         abort();
     }
     if (atomic_load_explicit(&polls, memory_order_relaxed))
-        poll();
+        poll_network();
     return fn(worker);
 }
 

@@ -6,7 +6,8 @@
  * MPICH calls ucp_worker_progress of libucp in each round of its progress, and the dynamic linker
  * gives it the first such function of the process. That is this library's where the library comes
  * before libucp, as it does preloaded, or linked before MPICH, which it must be in any case for its
- * MPI functions to be called. It polls, and calls UCX's. Whether it is so, host_joins tells.
+ * MPI functions to be called. It polls, and calls UCX's. With a host that does not call it nothing
+ * is polled.
  */
 #ifndef MRMA_MPI_HOST_HOST_POLL_UCX_H
 #define MRMA_MPI_HOST_HOST_POLL_UCX_H
