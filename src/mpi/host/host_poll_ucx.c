@@ -34,7 +34,6 @@
 #include <stdlib.h>
 
 #include "base/atomic.h"
-#include "base/cpu.h"
 #include "mpi/host/export.h"
 #include "rma/rma.h"
 
