@@ -54,6 +54,13 @@ void host_init(struct host *host)
                  symbol ? " (libmpi-rma disabled)" : "");
 }
 
+void host_function(const char *name, void *function)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+
+    memcpy(function, &symbol, sizeof(symbol));
+}
+
 bool host_any_failed(MPI_Comm comm, bool failed, char *reason, size_t len)
 {
     int rank, size, mine, first;

@@ -23,6 +23,10 @@ void host_init(struct host *host);
  * so all ranks leave out what one of them could not do. */
 bool host_any_failed(MPI_Comm comm, bool failed, char *reason, size_t len);
 
+/* host_function puts the address of the process's function of that name, or NULL, into *function, a
+ * pointer to a function: of libmpi-rma's extensions, with which no bench is linked. */
+void host_function(const char *name, void *function);
+
 /* "FUNCTION: text of the MPI error class and code". */
 void host_error_text(const char *function, int rc, char *buf, size_t len);
 

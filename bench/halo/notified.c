@@ -10,29 +10,21 @@
 #define _GNU_SOURCE 1
 #include "bench/halo/notified.h"
 
-#include <dlfcn.h>
-#include <string.h>
-
 #include <mpi-rma.h>
+
+#include "bench/common/host.h"
 
 static __typeof__(MPIRMA_Put_notify) *put_notify;
 static __typeof__(MPIRMA_Notify_wait) *notify_wait;
 static __typeof__(MPIRMA_Notify_read) *notify_read;
 
-static void look_up(const char *name, void *function)
-{
-    void *symbol = dlsym(RTLD_DEFAULT, name);
-
-    memcpy(function, &symbol, sizeof(symbol));
-}
-
 int notified_begin(struct halo *h)
 {
     MPI_Count value;
 
-    look_up("MPIRMA_Put_notify", &put_notify);
-    look_up("MPIRMA_Notify_wait", &notify_wait);
-    look_up("MPIRMA_Notify_read", &notify_read);
+    host_function("MPIRMA_Put_notify", &put_notify);
+    host_function("MPIRMA_Notify_wait", &notify_wait);
+    host_function("MPIRMA_Notify_read", &notify_read);
     if (!put_notify || !notify_wait || !notify_read ||
         notify_read(h->data.win, MPI_ANY_SOURCE, 0, &value))
         return MPI_ERR_UNSUPPORTED_OPERATION;

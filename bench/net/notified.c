@@ -8,13 +8,10 @@
  * tcp each is mostly calls of the system, whose time changes from second to second.
  */
 #define _GNU_SOURCE 1
-#include <dlfcn.h>
-#include <math.h>
-#include <string.h>
-
 #include <mpi-rma.h>
 
 #include "bench/common/clock.h"
+#include "bench/common/host.h"
 #include "bench/common/stats.h"
 #include "bench/common/watchdog.h"
 #include "bench/net/bench.h"
@@ -41,13 +38,6 @@ struct pair {
     __typeof__(MPIRMA_Put_notify) *put;
     __typeof__(MPIRMA_Notify_wait) *wait;
 };
-
-static void look_up(const char *name, void *function)
-{
-    void *symbol = dlsym(RTLD_DEFAULT, name);
-
-    memcpy(function, &symbol, sizeof symbol);
-}
 
 static void messages_step(struct pair *p)
 {
@@ -113,8 +103,8 @@ void net_notified(struct net *b)
     MPI_Info info;
     if (b->pair == MPI_COMM_NULL)
         return net_meet_asleep();
-    look_up("MPIRMA_Put_notify", &p.put);
-    look_up("MPIRMA_Notify_wait", &p.wait);
+    host_function("MPIRMA_Put_notify", &p.put);
+    host_function("MPIRMA_Notify_wait", &p.wait);
     if (!b->raw || !p.put || !p.wait) {
         if (b->rank == 0)
             printf("notified: needs libmpi-rma and the bare endpoint\n");

@@ -34,10 +34,10 @@ struct boot {
     int rank, nproc;
     uint64_t communicator; /* a number that it has for as long as it lives; 0: not known. Another
                               one may have it later */
-    /* What is exchanged first may be known before: a caller whose part says the same of every
-     * process, wherever all parts have one digest, gives that; 0: its part must be seen. A boot of
-     * many processes compares the digests, and if all are the same, and not 0, it sets alike in
-     * place of the first exchange, which brings nothing then. */
+    /* digest is set by the caller before the first exchange: a hash of all that this process is
+     * about to give, if it can do without the blocks of the others where all hashes are equal; else
+     * 0. With more than BOOT_FEW processes the boot compares the digests first. If all are equal,
+     * and not 0, it sets alike and leaves the first exchange out: its result is not written. */
     uint64_t digest;
     bool alike;
     /* allgather gathers len bytes of every process in all, in rank order. Collective. Returns

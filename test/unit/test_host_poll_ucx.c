@@ -31,7 +31,7 @@ static unsigned progress_of_ucx(void *worker)
     return EVENTS;
 }
 
-/* The process's only UCX was loaded for itself: it is not found behind this function. */
+/* UCX came with dlopen: no other definition follows this library's in the global scope. */
 void *__wrap_dlsym(void *handle, const char *name);
 void *__wrap_dlsym(void *handle, const char *name)
 {

@@ -47,10 +47,10 @@ static enum host_join find_joins(void)
     return has_ucx() ? HOST_JOIN_NETWORK_BY_UCX : HOST_JOIN_NOTHING;
 }
 
-/* Windows that are made ask, and a name that is sought in all libraries takes microseconds. */
+/* Each creation of a window asks, and looking a name up in all libraries takes microseconds. */
 enum host_join host_joins(void)
 {
-    static _Atomic int known; /* and one more; 0: not yet */
+    static _Atomic int known; /* enum host_join + 1; 0: not looked up yet */
     int now = atomic_load_explicit(&known, memory_order_relaxed);
 
     if (now == 0) {

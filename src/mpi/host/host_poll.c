@@ -82,7 +82,8 @@ void host_poll_window_made(struct rma *rma, const struct log *log)
             err = openmpi_begin(rma);
         if (joins == HOST_JOIN_NETWORK && rma_uses_network(rma) && !closed)
             err = host_poll_mpich_begin(rma);
-        /* A host may have been loaded for itself, with a UCX that is not found. */
+        /* Also where no UCX is found: it may have come with a host loaded by dlopen. If nobody
+         * calls UCX, nothing is polled. */
         if ((joins == HOST_JOIN_NETWORK_BY_UCX || joins == HOST_JOIN_NOTHING) &&
             rma_uses_network(rma))
             host_poll_ucx_begin(rma);

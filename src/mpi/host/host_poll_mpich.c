@@ -9,20 +9,8 @@
  * MPI_Session_finalize, and when the last window is freed, so that a correct program ends also
  * where its MPI_Finalize does not pass through this library.
  *
- * MPICH holds a lock of its own while it calls the function, which therefore neither calls MPI nor
- * waits for a lock: it tries the engine's, as rma_host_poll_network does. Threads that hold locks
- * of this library may wait in calls of MPICH for that of MPICH.
- *
- * A thread that ends the polling may go on to destroy the engine:
- *
- *   thread that ends                       thread in a call of MPICH
- *   A: state = LEAVING                     C: busy = true
- *   B: busy is false? go on                D: state is POLLS? poll the engine
- *                                          E: busy = false (release)
- *
- * A to D are in the one order of sequentially consistent operations. If D comes before A, then C
- * comes before B, and B waits until it reads E, behind the poll. If D comes behind A, it does
- * not touch the engine.
+ * Who may poll, and how the end waits for him, is in host_poll_gate.h; the word that says whether
+ * to is state.
  *
  * No call of the function is needed between an end and the next begin: begin changes LEAVING back,
  * and the function goes on. Whoever changes LEAVING to OUT instead says to MPICH that it is done,
@@ -36,11 +24,10 @@
 #include "mpi/host/host_poll_mpich.h"
 
 #include <dlfcn.h>
-#include <sched.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/atomic.h"
+#include "mpi/host/host_poll_gate.h"
 #include "rma/rma.h"
 
 struct MPIR_Async_thing;
@@ -51,8 +38,8 @@ enum { NOPROGRESS = 0, DONE = 1 };  /* MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE */
 enum { STREAM_NULL = 0x3c000000 };  /* MPIX_STREAM_NULL */
 enum state { OUT, POLLS, LEAVING }; /* MPICH does not have the function; it polls; it is to go */
 
-static _Atomic int state;  /* enum state */
-static _Atomic bool busy;  /* a thread is in poll_network */
+static _Atomic int state; /* enum state */
+static struct host_poll_gate gate;
 static struct rma *polled; /* written before state becomes POLLS, while it is not */
 
 static int poll_network(struct MPIR_Async_thing *thing)
@@ -60,15 +47,15 @@ static int poll_network(struct MPIR_Async_thing *thing)
     int now, said = NOPROGRESS;
 
     (void)thing;
-    if (atomic_exchange_explicit(&busy, true, memory_order_seq_cst)) /* C */
-        return NOPROGRESS;                                           /* another thread polls */
-    now = atomic_load_explicit(&state, memory_order_seq_cst);        /* D */
+    if (!host_poll_gate_enter(&gate)) /* another thread polls */
+        return NOPROGRESS;
+    now = atomic_load_explicit(&state, memory_order_seq_cst); /* D */
     if (now == POLLS)
         (void)rma_host_poll_network(polled);
     else if (now == LEAVING && atomic_compare_exchange_strong_explicit(
                                    &state, &now, OUT, memory_order_relaxed, memory_order_relaxed))
         said = DONE;
-    atomic_store_explicit(&busy, false, memory_order_release); /* E */
+    host_poll_gate_leave(&gate);
     return said;
 }
 
@@ -98,6 +85,5 @@ void host_poll_mpich_end(void)
 
     (void)atomic_compare_exchange_strong_explicit(&state, &polls, LEAVING, memory_order_seq_cst,
                                                   memory_order_relaxed); /* A */
-    while (atomic_load_explicit(&busy, memory_order_seq_cst))            /* B */
-        sched_yield();
+    host_poll_gate_wait(&gate);
 }

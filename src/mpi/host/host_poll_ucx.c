@@ -4,30 +4,18 @@
  *
  * ucp_worker_progress has had one form since UCX 1.0: a worker, whose structure nobody but UCX
  * knows, and the number of events as a result. Others in the process who use UCX come here, too,
- * and get what UCX does. A library that was loaded for itself with UCX below it has UCX's function,
- * and then nothing is polled there.
+ * and get what UCX does. If the host was loaded by dlopen without RTLD_GLOBAL, and libmpi-rma was
+ * not preloaded, the host calls UCX directly, and nothing is polled.
  *
- * The caller may hold locks of MPICH. So the poll neither calls MPI nor waits for a lock: it tries
- * the engine's, as rma_host_poll_network does. A provider of libfabric that is made on UCX would
- * come here from within the poll: busy keeps it out, as it does other threads.
- *
- * A thread that ends the polling may go on to destroy the engine:
- *
- *   thread that ends                       thread in a call of MPICH
- *   A: polls = false                       C: busy = true
- *   B: busy is false? go on                D: polls? poll the engine
- *                                          E: busy = false (release)
- *
- * A to D are in the one order of sequentially consistent operations. If D comes before A, then C
- * comes before B, and B waits until it reads E, behind the poll. If D comes behind A, it does
- * not touch the engine.
+ * Who may poll, and how the end waits for him, is in host_poll_gate.h; the word that says whether
+ * to is polls. A provider of libfabric that is made on UCX would come here from within the poll: the
+ * gate keeps it out.
  *
  * Neighbours: host_poll.c, whose lock is around begin and end; host_kind.c; rma.h.
  */
 #include "mpi/host/host_poll_ucx.h"
 
 #include <dlfcn.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -35,6 +23,7 @@
 
 #include "base/atomic.h"
 #include "mpi/host/export.h"
+#include "mpi/host/host_poll_gate.h"
 #include "rma/rma.h"
 
 #define NAME "ucp_worker_progress"
@@ -44,10 +33,11 @@ typedef unsigned progress_fn(void *worker);
 
 static _Atomic(progress_fn *) ucx; /* UCX's function; NULL: not looked up yet */
 static _Atomic bool polls;
-static _Atomic bool busy;  /* a thread is in poll_network */
+static struct host_poll_gate gate;
 static struct rma *polled; /* written before polls becomes true, while it is false */
 
-/* The next one of the process, else that of a library that was loaded for itself. */
+/* The next definition in the process's global scope; else that of a libucp that came with dlopen,
+ * which stays loaded. */
 static progress_fn *find_ucx(void)
 {
     progress_fn *fn = NULL;
@@ -62,11 +52,11 @@ static progress_fn *find_ucx(void)
 
 static void poll_network(void)
 {
-    if (atomic_exchange_explicit(&busy, true, memory_order_seq_cst)) /* C */
-        return;                                                      /* another thread polls */
-    if (atomic_load_explicit(&polls, memory_order_seq_cst))          /* D */
+    if (!host_poll_gate_enter(&gate)) /* another thread polls */
+        return;
+    if (atomic_load_explicit(&polls, memory_order_seq_cst)) /* D */
         (void)rma_host_poll_network(polled);
-    atomic_store_explicit(&busy, false, memory_order_release); /* E */
+    host_poll_gate_leave(&gate);
 }
 
 /* Open MPI lets the library in by itself. */
@@ -101,6 +91,5 @@ void host_poll_ucx_begin(struct rma *rma)
 void host_poll_ucx_end(void)
 {
     atomic_store_explicit(&polls, false, memory_order_seq_cst); /* A */
-    while (atomic_load_explicit(&busy, memory_order_seq_cst))   /* B */
-        sched_yield();
+    host_poll_gate_wait(&gate);
 }

@@ -45,9 +45,11 @@ static uint64_t thirds(uint64_t part, uint64_t whole)
     return part <= third ? 1 : part <= 2 * third ? 2 : 3;
 }
 
-/* Of all that a part says but for whom it is of; 0 where that does not follow from the rank. It
- * does where the table that this process announces, by a number in the hash, has as many processes
- * as the window, and this one at its rank: if all say so, each is at its rank. */
+/* A hash of the part without the process's own number (uid). It is only given, else 0, by a process
+ * that announces a table with as many processes as the window has, and stands in it at its rank in
+ * the window. The number of that table goes into the hash. So if all processes have one digest, all
+ * have the same table, each stands there at its rank, and the table says which process each rank
+ * is. */
 static uint64_t digest_of(const struct win *w, const struct win_summary *part)
 {
     static const unsigned char key[16] = "window summary";
@@ -226,7 +228,7 @@ static void use_table(const struct win *w, struct win_plan *plan, const struct p
     plan->procs = (struct rma_procs){t->first, t->stride, place, w->nproc};
 }
 
-/* All parts are as this process's own. */
+/* The digests were equal, so what this process has said of its part holds for all ranks. */
 static void make_alike(struct win *w, struct win_plan *plan, const struct win_summary *mine)
 {
     boot_release(&w->records.gathered);
