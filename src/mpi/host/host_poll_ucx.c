@@ -8,8 +8,8 @@
  * not preloaded, the host calls UCX directly, and nothing is polled.
  *
  * Who may poll, and how the end waits for him, is in host_poll_gate.h; the word that says whether
- * to is polls. A provider of libfabric that is made on UCX would come here from within the poll: the
- * gate keeps it out.
+ * to is polls. A provider of libfabric that is made on UCX would come here from within the poll:
+ * the gate keeps it out.
  *
  * Neighbours: host_poll.c, whose lock is around begin and end; host_kind.c; rma.h.
  */
