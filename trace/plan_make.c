@@ -10,10 +10,9 @@
 #include <stdlib.h>
 
 #include "groups.h"
+#include "holders.h"
 #include "notified.h"
 #include "plan_make.h"
-
-enum { LOOK_BACK = 10000 }; /* locks of a window before another one, at the most */
 
 static void add(struct plan *plan, struct happening happening)
 {
@@ -216,12 +215,6 @@ static int by_grant(const void *a, const void *b)
     return x->acquire < y->acquire ? -1 : x->acquire > y->acquire;
 }
 
-static bool exclude(const struct lock_use *a, const struct lock_use *b)
-{
-    return (a->target == b->target || a->target == NONE || b->target == NONE) &&
-           a->rank != b->rank && (a->exclusive || b->exclusive);
-}
-
 /* The call of a rank that is open at a time, or ends or begins then; NONE: none. */
 static uint32_t call_at(const struct plan *plan, uint32_t rank, uint64_t time)
 {
@@ -236,35 +229,22 @@ static uint32_t call_at(const struct plan *plan, uint32_t rank, uint64_t time)
     return NONE;
 }
 
-/* The locks of a run by the time of their grant. */
-struct granted {
-    const struct lock_use **lock;
-    uint64_t *until;  /* of each of the trace, when it is given back */
-    uint64_t *latest; /* of those of its window up to this one, when the last is given back */
-    size_t n;
-};
-
-static uint64_t *until_of(const struct plan *plan, const struct granted *granted, size_t i)
-{
-    return &granted->until[granted->lock[i] - plan->trace->lock];
-}
-
 /* Up to when a lock was held that excludes this one, of those that were granted before it; 0: up to
  * no time behind its request. One that the record says was given back only behind the grant of this
- * one was given back then. */
-static uint64_t held_until(const struct plan *plan, const struct granted *granted, size_t n)
+ * one was given back then, which is noted in until, of each lock of the trace. */
+static uint64_t held_until(const struct holders *holders, uint64_t *until,
+                           const struct lock_use *lock)
 {
-    const struct lock_use *lock = granted->lock[n];
+    struct excluders excluders;
+    const struct lock_use *held;
     uint64_t last = 0;
 
-    for (size_t i = n; i-- > 0 && n - i < LOOK_BACK && granted->lock[i]->win == lock->win &&
-                       granted->latest[i] > lock->request;) {
-        uint64_t *until = until_of(plan, granted, i);
+    excluders_begin(&excluders, holders, lock);
+    while ((held = excluders_next(&excluders, lock->acquire)) != NULL) {
+        uint64_t *given_back = &until[held - holders->trace->lock];
 
-        if (!exclude(granted->lock[i], lock))
-            continue;
-        *until = u64_min(*until, lock->acquire);
-        last = u64_max(last, *until);
+        *given_back = u64_min(*given_back, lock->acquire);
+        last = u64_max(last, *given_back);
     }
     return last > lock->request ? last : 0;
 }
@@ -304,11 +284,12 @@ static void one_lock(struct plan *plan, struct table *arrived, const struct lock
 static void find_locks_of(struct plan *plan)
 {
     const struct trace *trace = plan->trace;
-    struct granted granted = {.lock = zalloc(trace->nlocks, sizeof *granted.lock),
-                              .until = zalloc(trace->nlocks, sizeof *granted.until),
-                              .latest = zalloc(trace->nlocks, sizeof *granted.latest)};
-    uint64_t *held = zalloc(trace->nlocks, sizeof *held);
+    const struct lock_use **granted = zalloc(trace->nlocks, sizeof *granted); /* in order of that */
+    uint64_t *held = zalloc(trace->nlocks, sizeof *held); /* of each in that order */
+    uint64_t *until = zalloc(trace->nlocks, sizeof *until);
     struct table arrived = {0};
+    struct holders holders;
+    size_t n = 0;
 
     plan->lock = zalloc(trace->nlocks, sizeof *plan->lock);
     plan->is_replayed = zalloc(trace->nlocks, sizeof *plan->is_replayed);
@@ -316,24 +297,21 @@ static void find_locks_of(struct plan *plan)
         const struct lock_use *lock = &trace->lock[i];
 
         plan->lock[i] = (struct replayed_lock){lock->win, lock->target, lock->exclusive};
-        granted.until[i] = lock->release;
+        until[i] = lock->release;
         if (lock->acquire && lock->release)
-            granted.lock[granted.n++] = lock;
+            granted[n++] = lock;
     }
-    sort(granted.lock, granted.n, sizeof *granted.lock, by_grant);
-    for (size_t i = 0; i < granted.n; i++) {
-        const bool is_first = i == 0 || granted.lock[i - 1]->win != granted.lock[i]->win;
-
-        granted.latest[i] = u64_max(granted.lock[i]->release, is_first ? 0 : granted.latest[i - 1]);
-        held[i] = granted.lock[i]->nocheck ? 0 : held_until(plan, &granted, i);
-    }
-    for (size_t i = 0; i < granted.n; i++)
-        one_lock(plan, &arrived, granted.lock[i], held[i], *until_of(plan, &granted, i));
+    sort(granted, n, sizeof *granted, by_grant);
+    holders_begin(&holders, trace);
+    for (size_t i = 0; i < n; i++)
+        held[i] = granted[i]->nocheck ? 0 : held_until(&holders, until, granted[i]);
+    for (size_t i = 0; i < n; i++)
+        one_lock(plan, &arrived, granted[i], held[i], until[granted[i] - trace->lock]);
+    holders_end(&holders);
     table_end(&arrived, NULL);
+    free(granted);
     free(held);
-    free(granted.lock);
-    free(granted.until);
-    free(granted.latest);
+    free(until);
 }
 
 /* ---- the plan ---- */

@@ -210,6 +210,39 @@ static void shared_locks(struct made_job *job, double delay)
     make_free_all(job, 100000);
 }
 
+/* Two hold a shared lock of the target; the one that has got it first gives it back last, and it is
+ * for that one that an exclusive request waits. */
+static void shared_holders(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_lock(job, 1, 100, 102, 3, TRACE_LOCK_SHARED);
+    make_locked(job, 1, 101, 3, TRACE_LOCK_SHARED);
+    make_lock(job, 0, 110, 112, 3, TRACE_LOCK_SHARED);
+    make_locked(job, 0, 111, 3, TRACE_LOCK_SHARED);
+    make_lock(job, 2, 120, 122 + delay, 3, TRACE_LOCK_EXCLUSIVE);
+    make_unlock(job, 0, 117 + delay / 4, 118 + delay / 4, 3);
+    make_unlock(job, 1, 119 + delay, 120 + delay, 3);
+    make_locked(job, 2, 121 + delay, 3, TRACE_LOCK_EXCLUSIVE);
+    make_unlock(job, 2, 130 + delay, 131 + delay, 3);
+    make_free_all(job, 100000);
+}
+
+/* The same for a lock on all targets behind exclusive locks of two of them. */
+static void exclusive_holders(struct made_job *job, double delay)
+{
+    make_create_all(job);
+    make_lock(job, 1, 100, 102, 3, TRACE_LOCK_EXCLUSIVE);
+    make_locked(job, 1, 101, 3, TRACE_LOCK_EXCLUSIVE);
+    make_lock(job, 0, 110, 112, 2, TRACE_LOCK_EXCLUSIVE);
+    make_locked(job, 0, 111, 2, TRACE_LOCK_EXCLUSIVE);
+    make_lock(job, 2, 120, 122 + delay, UINT32_MAX, TRACE_LOCK_SHARED);
+    make_unlock(job, 0, 117 + delay / 4, 118 + delay / 4, 2);
+    make_unlock(job, 1, 119 + delay, 120 + delay, 3);
+    make_locked(job, 2, 121 + delay, UINT32_MAX, TRACE_LOCK_SHARED);
+    make_unlock(job, 2, 130 + delay, 131 + delay, UINT32_MAX);
+    make_free_all(job, 100000);
+}
+
 /* The target computes; its packets are served when it next calls. */
 static void absent_target(struct made_job *job, double delay)
 {
@@ -313,6 +346,29 @@ static void lock_waits(void **state)
     (void)state;
     check(make_held_lock, 3, "lock_contention", DELAY);
     check(shared_locks, 3, "lock_contention", DELAY);
+    check(shared_holders, 4, "lock_contention", DELAY);
+    check(exclusive_holders, 4, "lock_contention", DELAY);
+}
+
+/* It is rank 1 that the others wait for, though rank 0 was granted its lock later. */
+static void who_gives_back_last_is_the_cause(void **state)
+{
+    static program *const programs[] = {shared_holders, exclusive_holders};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        struct made_job job;
+
+        make_job(&job, 4);
+        programs[i](&job, DELAY);
+        char *json = run_report(&job, "--json %s");
+        const char *contention = strstr(json, "\"lock_contention\"");
+
+        assert_non_null(contention);
+        assert_int_equal((int)json_number(contention, "worst", "cause"), 1);
+        free(json);
+        make_free(&job);
+    }
 }
 
 static void target_waits(void **state)
@@ -390,7 +446,7 @@ int main(void)
         cmocka_unit_test(notified_waits),     cmocka_unit_test(lock_waits),
         cmocka_unit_test(target_waits),       cmocka_unit_test(internal_findings),
         cmocka_unit_test(parked_is_progress), cmocka_unit_test(late_put_is_no_late_complete),
-        cmocka_unit_test(unneeded_pairs),
+        cmocka_unit_test(unneeded_pairs),     cmocka_unit_test(who_gives_back_last_is_the_cause),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
