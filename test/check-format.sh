@@ -44,6 +44,12 @@ functions() { # awk statements for each: FILENAME, its head, at (line of its bra
 
 point "no function of src is over 60 lines" \
     "$(functions 'if (lines > 60) print FILENAME ":" at ": " lines " lines"')"
+# Where one statement has more of them than there are buffers, it says the last one twice.
+point "no function of a product returns a text in a buffer of its own" \
+    "$(sources | grep -v "^$top/test/\|^$top/trace/test/" | xargs awk '
+        FNR == 1 || /^}/ { head = "" }
+        /^[a-z].*char \*[a-z_0-9]+\(/ { head = $0 }
+        head && /^[ \t]+static (_Thread_local )?(unsigned )?char [a-z_0-9]+\[/ { print FILENAME ":" FNR ": " head }')"
 # The entry points have as many as MPI gives them.
 point "no function of src has more than 7 parameters, but for src/mpi" \
     "$(functions 'sub(/^[^(]*\(/, "", head); if (gsub(/,/, ",", head) > 6) print FILENAME ":" at ": " head' \

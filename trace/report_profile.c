@@ -21,11 +21,11 @@ static void messages(const struct analysis *analysis, FILE *out)
     if (!trace->messages)
         return;
     fprintf(out, "  in other calls of MPI: %s, %.2f %% of the run, in which %s are waiting\n",
-            text_duration(totals.other), report_percent(totals.other, analysis->run_ns),
-            text_duration(totals.waits));
+            text_duration(totals.other).text, report_percent(totals.other, analysis->run_ns),
+            text_duration(totals.waits).text);
     fprintf(out,
             "  %zu messages with %s were sent, %zu received; %zu calls of collective operations\n",
-            trace->nsendings, text_bytes(totals.sent), trace->nreceivings, trace->ntogethers);
+            trace->nsendings, text_bytes(totals.sent).text, trace->nreceivings, trace->ntogethers);
 }
 
 void report_overview_text(const struct analysis *analysis, FILE *out)
@@ -38,15 +38,15 @@ void report_overview_text(const struct analysis *analysis, FILE *out)
     text_heading(out, "Overview");
     fprintf(out, "  %u ranks, %zu windows, %" PRIu64 " events, %zu operations, run of %s\n",
             trace->nranks, trace->nwindows, trace->events, trace->nops,
-            text_duration(trace->length));
+            text_duration(trace->length).text);
     fprintf(out,
             "  in calls of RMA: %s of all ranks together, %.2f %% of the run; outside: %.2f %%\n",
-            text_duration(rma), report_percent(rma, analysis->run_ns),
+            text_duration(rma).text, report_percent(rma, analysis->run_ns),
             100.0 - report_percent(rma, analysis->run_ns));
     messages(analysis, out);
     if (analysis->writing_ns)
         fprintf(out, "  writing the trace: %s, part of the times below\n",
-                text_duration(analysis->writing_ns));
+                text_duration(analysis->writing_ns).text);
     fprintf(out, "  transfers end by the %s model%s\n", report_model(analysis->model),
             analysis->model == MODEL_BASIC ? ": where the issuing call returns"
                                            : ": where the standard completes them");
@@ -80,9 +80,9 @@ static void functions(const struct analysis *analysis, FILE *out)
 
         if (call->calls)
             fprintf(out, "  %-28s %10" PRIu64 " %12s %6.2f %% %12s %12s\n",
-                    analysis->trace->call_name[order[i]], call->calls, text_duration(call->ns),
+                    analysis->trace->call_name[order[i]], call->calls, text_duration(call->ns).text,
                     report_percent(call->ns, analysis->run_ns),
-                    text_duration(call->ns / call->calls), text_duration(call->longest));
+                    text_duration(call->ns / call->calls).text, text_duration(call->longest).text);
     }
     free(order);
 }
@@ -102,8 +102,8 @@ static void sites(const struct analysis *analysis, FILE *out)
         char *call = call_text(analysis->trace, at->call, at->site, false);
 
         fprintf(out, "  %10" PRIu64 " %12s %6.2f %% %12s %12s  %s\n", at->number,
-                text_duration(at->ns), report_percent(at->ns, analysis->run_ns),
-                text_duration(at->ns / at->number), text_duration(at->longest), call);
+                text_duration(at->ns).text, report_percent(at->ns, analysis->run_ns),
+                text_duration(at->ns / at->number).text, text_duration(at->longest).text, call);
         free(call);
     }
     if (by_site->n > SITES_SHOWN)
@@ -117,10 +117,10 @@ static void transfer_line(FILE *out, const char *name, const struct transfers *s
     if (sum->operations == 0)
         return;
     fprintf(out, "  %-28s %10" PRIu64 " %12s %12s %12s ", name, sum->operations,
-            text_bytes(sum->bytes), text_bytes(sum->bytes / sum->operations),
-            text_duration(sum->model_ns / sum->operations));
+            text_bytes(sum->bytes).text, text_bytes(sum->bytes / sum->operations).text,
+            text_duration(sum->model_ns / sum->operations).text);
     fprintf(out, "%12s\n",
-            sum->arrived ? text_duration(sum->arrived_ns / sum->arrived) : "not known");
+            sum->arrived ? text_duration(sum->arrived_ns / sum->arrived).text : "not known");
 }
 
 static void transfers(const struct analysis *analysis, FILE *out)
@@ -157,8 +157,8 @@ static void windows(const struct analysis *analysis, FILE *out)
         fprintf(out, "  %-28s %6u %10" PRIu64 " %12s %6.2f %% %10" PRIu64 " %12s\n",
                 report_window(trace, (uint32_t)order[i]),
                 is_window ? trace->window[order[i]].nranks : 0, call->calls,
-                text_duration(call->ns), report_percent(call->ns, analysis->run_ns),
-                sum ? sum->operations : 0, text_bytes(sum ? sum->bytes : 0));
+                text_duration(call->ns).text, report_percent(call->ns, analysis->run_ns),
+                sum ? sum->operations : 0, text_bytes(sum ? sum->bytes : 0).text);
     }
     if (trace->nwindows > WINDOWS_SHOWN)
         fprintf(out, "  ... and %zu more\n", trace->nwindows - WINDOWS_SHOWN);
@@ -182,7 +182,7 @@ static void whole_matrix(const struct analysis *analysis, FILE *out)
             fprintf(out, " %10" PRIu64, row[to].operations);
         fprintf(out, "\n  %6s", "");
         for (uint32_t to = 0; to < trace->nranks; to++)
-            fprintf(out, " %10s", row[to].operations ? text_bytes(row[to].bytes) : "");
+            fprintf(out, " %10s", row[to].operations ? text_bytes(row[to].bytes).text : "");
         fputc('\n', out);
     }
 }
@@ -209,7 +209,7 @@ static void matrix(const struct analysis *analysis, FILE *out)
         fprintf(out, "  from %6zu to %6zu: %10" PRIu64 " operations, %12s\n",
                 order[i] / trace->nranks, order[i] % trace->nranks,
                 analysis->matrix[order[i]].operations,
-                text_bytes(analysis->matrix[order[i]].bytes));
+                text_bytes(analysis->matrix[order[i]].bytes).text);
     if (pairs > PAIRS_SHOWN)
         fprintf(out, "  ... and %zu more pairs (all of them in the JSON report)\n",
                 pairs - PAIRS_SHOWN);

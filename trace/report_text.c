@@ -26,8 +26,9 @@ static void worst(const struct analysis *analysis, const struct instance *instan
     char *call = report_call_at(trace, instance->call, false);
     char *cause_call = report_call_at(trace, instance->cause_call, true);
 
-    fprintf(out, "    worst: %s at %.6f s, rank %u", text_duration(instance->end - instance->begin),
-            (double)instance->begin / 1e9, instance->rank);
+    fprintf(out, "    worst: %s at %.6f s, rank %u",
+            text_duration(instance->end - instance->begin).text, (double)instance->begin / 1e9,
+            instance->rank);
     if (*call)
         fprintf(out, " in %s", call);
     if (instance->cause != NONE)
@@ -55,7 +56,7 @@ static void by_call(const struct analysis *analysis, const struct finding *findi
         const struct at_site *at = &by_site->at[order[i]];
         char *call = call_text(analysis->trace, at->call, at->site, false);
 
-        fprintf(out, "    %12s in %s, %" PRIu64 " time%s\n", text_duration(at->ns), call,
+        fprintf(out, "    %12s in %s, %" PRIu64 " time%s\n", text_duration(at->ns).text, call,
                 at->number, at->number == 1 ? "" : "s");
         free(call);
     }
@@ -75,8 +76,9 @@ static void one_pattern(const struct analysis *analysis, unsigned i, FILE *out)
                 finding->of, report_percent(finding->number, finding->of));
     else
         fprintf(out, "\n  %s: %s, %.2f %% of the run, %" PRIu64 " times%s%s\n", info->name,
-                text_duration(finding->total), report_percent(finding->total, analysis->run_ns),
-                finding->number, info->part_of >= 0 ? "; within " : "",
+                text_duration(finding->total).text,
+                report_percent(finding->total, analysis->run_ns), finding->number,
+                info->part_of >= 0 ? "; within " : "",
                 info->part_of >= 0 ? pattern_info[info->part_of].name : "");
     fprintf(out, "    %s\n", info->meaning);
     by_call(analysis, finding, out);
@@ -117,15 +119,15 @@ static void one_cause(const struct causes *causes, const struct cause *cause, FI
     char *what = timeline_kind_text(&causes->line, cause->kind);
 
     fprintf(out, "\n  rank %u, %s: %s, %.1f %% of the waiting, %" PRIu64 " time%s\n", cause->rank,
-            what, text_duration((uint64_t)cause_cost(cause)),
+            what, text_duration((uint64_t)cause_cost(cause)).text,
             report_percent((uint64_t)cause_cost(cause), causes->waiting), cause->number,
             cause->number == 1 ? "" : "s");
     fprintf(out, "    %s of it in ranks that wait for rank %u, %s in ranks that wait for those\n",
-            text_duration((uint64_t)cause->direct), cause->rank,
-            text_duration((uint64_t)cause->passed_on));
+            text_duration((uint64_t)cause->direct).text, cause->rank,
+            text_duration((uint64_t)cause->passed_on).text);
     fprintf(out, "    worst: %s at %.6f s, in which it takes %s\n",
-            text_duration((uint64_t)cause->worst), (double)cause->begin / 1e9,
-            text_duration(cause->end - cause->begin));
+            text_duration((uint64_t)cause->worst).text, (double)cause->begin / 1e9,
+            text_duration(cause->end - cause->begin).text);
     free(what);
 }
 
@@ -146,11 +148,11 @@ static void shares(const struct analysis *analysis, const struct causes *causes,
     for (uint32_t i = 0; i < n && i < RANKS_SHOWN; i++) {
         const struct share_of_rank *rank = &causes->rank[order[i]];
 
-        fprintf(out, "  %6zu %12s %12s %12s %12s %18s\n", order[i], text_duration(rank->computes),
-                text_duration(analysis->rma_ns[order[i]]),
-                analysis->trace->messages ? text_duration(analysis->other_ns[order[i]])
+        fprintf(out, "  %6zu %12s %12s %12s %12s %18s\n", order[i],
+                text_duration(rank->computes).text, text_duration(analysis->rma_ns[order[i]]).text,
+                analysis->trace->messages ? text_duration(analysis->other_ns[order[i]]).text
                                           : "not known",
-                text_duration(rank->waits), text_duration(costs[order[i]]));
+                text_duration(rank->waits).text, text_duration(costs[order[i]]).text);
     }
     if (n > RANKS_SHOWN)
         fprintf(out, "  ... and %u more (all of them in the JSON report)\n", n - RANKS_SHOWN);
@@ -165,7 +167,7 @@ static void why(const struct analysis *analysis, const struct causes *causes, FI
 {
     text_heading(out, "Causes of waiting");
     fprintf(out, "  %s of waiting, of all ranks together; no cause is known of %s\n",
-            text_duration(causes->waiting), text_duration((uint64_t)causes->unknown));
+            text_duration(causes->waiting).text, text_duration((uint64_t)causes->unknown).text);
     for (size_t i = 0; i < causes->n && i < CAUSES_SHOWN; i++)
         one_cause(causes, &causes->cause[i], out);
     if (causes->n > CAUSES_SHOWN)
@@ -178,8 +180,8 @@ static void region_line(FILE *out, const char *name, const struct share_of_regio
                         const char *visits, const char *time)
 {
     fprintf(out, "  %8s %12s %12s %12s %12s %12s  %s\n", visits, time,
-            text_duration(region->computes), text_duration(region->calls),
-            text_duration(region->waits), text_duration((uint64_t)region->costs), name);
+            text_duration(region->computes).text, text_duration(region->calls).text,
+            text_duration(region->waits).text, text_duration((uint64_t)region->costs).text, name);
 }
 
 static void regions(const struct analysis *analysis, const struct causes *causes, FILE *out)
@@ -204,7 +206,8 @@ static void regions(const struct analysis *analysis, const struct causes *causes
         char *visits = text("%" PRIu64, region->visits);
 
         if (region->visits)
-            region_line(out, trace->region[order[i]], region, visits, text_duration(region->time));
+            region_line(out, trace->region[order[i]], region, visits,
+                        text_duration(region->time).text);
         free(visits);
     }
     region_line(out, "(outside of all)", &causes->region[trace->nregions], "", "");
@@ -220,7 +223,7 @@ static void one_scenario(const struct whatif *whatif, size_t i, FILE *out)
     const struct scenario *scenario = &whatif->scenario[i];
     char *line =
         text("%zu. saves %s, %.1f %% of the run: %s, %" PRIu64 " time%s", i + 1,
-             text_duration(scenario->saves), report_percent(scenario->saves, whatif->measured),
+             text_duration(scenario->saves).text, report_percent(scenario->saves, whatif->measured),
              scenario->what, scenario->number, scenario->number == 1 ? "" : "s");
 
     text_wrapped(out, line, 2);
@@ -238,7 +241,8 @@ static void what_if(const struct whatif *whatif, FILE *out)
         fprintf(out, "  ... and %zu more (all of them in the JSON report)\n",
                 whatif->n - SCENARIOS_SHOWN);
     if (whatif->n == 0 && !whatif->why_not)
-        fprintf(out, "  no change that was tried saves %s or more\n", text_duration(whatif->noise));
+        fprintf(out, "  no change that was tried saves %s or more\n",
+                text_duration(whatif->noise).text);
     if (whatif->why_not) {
         char *line = text("no estimate is made: %s", whatif->why_not);
 
@@ -247,7 +251,7 @@ static void what_if(const struct whatif *whatif, FILE *out)
     }
     if (whatif->replayed)
         fprintf(out, "  up to the last call the run takes %s, and replayed as it was %s\n",
-                text_duration(whatif->measured), text_duration(whatif->replayed));
+                text_duration(whatif->measured).text, text_duration(whatif->replayed).text);
     if (whatif->n > 0)
         fprintf(out, "  each gain is of that change alone: they do not add up\n");
 }

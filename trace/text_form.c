@@ -11,29 +11,25 @@
 
 enum { WIDTH = 96 };
 
-const char *text_duration(uint64_t ns)
+struct short_text text_duration(uint64_t ns)
 {
-    static char buffer[4][32];
-    static unsigned next;
-    char *text = buffer[next++ % 4];
+    struct short_text out;
 
     if (ns < 1000)
-        snprintf(text, sizeof buffer[0], "%" PRIu64 " ns", ns);
+        snprintf(out.text, sizeof out.text, "%" PRIu64 " ns", ns);
     else if (ns < 1000000)
-        snprintf(text, sizeof buffer[0], "%.2f us", (double)ns / 1e3);
+        snprintf(out.text, sizeof out.text, "%.2f us", (double)ns / 1e3);
     else if (ns < NS_PER_S)
-        snprintf(text, sizeof buffer[0], "%.3f ms", (double)ns / 1e6);
+        snprintf(out.text, sizeof out.text, "%.3f ms", (double)ns / 1e6);
     else
-        snprintf(text, sizeof buffer[0], "%.3f s", (double)ns / 1e9);
-    return text;
+        snprintf(out.text, sizeof out.text, "%.3f s", (double)ns / 1e9);
+    return out;
 }
 
-const char *text_bytes(uint64_t n)
+struct short_text text_bytes(uint64_t n)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-    static char buffer[4][32];
-    static unsigned next;
-    char *text = buffer[next++ % 4];
+    struct short_text out;
     double value = (double)n;
     unsigned i = 0;
 
@@ -41,8 +37,8 @@ const char *text_bytes(uint64_t n)
         value /= 1024;
         i++;
     }
-    snprintf(text, sizeof buffer[0], i ? "%.1f %s" : "%.0f %s", value, unit[i]);
-    return text;
+    snprintf(out.text, sizeof out.text, i ? "%.1f %s" : "%.0f %s", value, unit[i]);
+    return out;
 }
 
 void text_heading(FILE *out, const char *title)

@@ -24,39 +24,46 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
-static const char *in_dir(const char *name)
-{
-    static char path[2][300];
-    static int turn;
+struct path {
+    char at[300];
+};
 
-    turn = 1 - turn;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", dir, name);
-    return path[turn];
+static struct path in_dir(const char *name)
+{
+    struct path path;
+
+    snprintf(path.at, sizeof path.at, "%s/%s", dir, name);
+    return path;
 }
 
-static const char *read_back(const char *path)
+struct content {
+    char text[100];
+};
+
+static struct content read_back(const char *path)
 {
-    static char text[100];
+    struct content content;
     int fd = open(path, O_RDONLY);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    ssize_t n = fd < 0 ? -1 : read(fd, content.text, sizeof content.text - 1);
 
     if (fd >= 0)
         close(fd);
-    text[n < 0 ? 0 : n] = '\0';
-    return text;
+    content.text[n < 0 ? 0 : n] = '\0';
+    return content;
 }
 
 static void a_file_is_made_and_replaced(void **state)
 {
-    const char *path = in_dir("f");
+    const struct path in = in_dir("f");
+    const char *path = in.at;
     struct stat st;
     (void)state;
 
     assert_false(save_file_is_stream(path));
     assert_int_equal(save_file(path, "a longer one", 12), 0);
-    assert_string_equal(read_back(path), "a longer one");
+    assert_string_equal(read_back(path).text, "a longer one");
     assert_int_equal(save_file(path, "short", 5), 0);
-    assert_string_equal(read_back(path), "short");
+    assert_string_equal(read_back(path).text, "short");
     assert_int_equal(count_entries(dir), 1);
     mode_t mask = umask(022);
     umask(mask);
@@ -70,14 +77,14 @@ static void a_link_stays(void **state)
     struct stat st;
     (void)state;
 
-    assert_int_equal(save_file(in_dir("f"), "old", 3), 0);
-    assert_int_equal(symlink("f", in_dir("link")), 0);
-    assert_int_equal(save_file(in_dir("link"), "new", 3), 0);
-    assert_int_equal(lstat(in_dir("link"), &st), 0);
+    assert_int_equal(save_file(in_dir("f").at, "old", 3), 0);
+    assert_int_equal(symlink("f", in_dir("link").at), 0);
+    assert_int_equal(save_file(in_dir("link").at, "new", 3), 0);
+    assert_int_equal(lstat(in_dir("link").at, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
-    assert_string_equal(read_back(in_dir("f")), "new");
-    unlink(in_dir("link"));
-    unlink(in_dir("f"));
+    assert_string_equal(read_back(in_dir("f").at).text, "new");
+    unlink(in_dir("link").at);
+    unlink(in_dir("f").at);
 }
 
 static void what_cannot_be_written_leaves_nothing(void **state)
@@ -85,14 +92,14 @@ static void what_cannot_be_written_leaves_nothing(void **state)
     char name[5000];
     (void)state;
 
-    assert_int_equal(save_file(in_dir("none/f"), "x", 1), ENOENT);
-    assert_int_equal(mkdir(in_dir("d"), 0700), 0);
-    assert_int_equal(save_file(in_dir("d"), "x", 1), EISDIR);
+    assert_int_equal(save_file(in_dir("none/f").at, "x", 1), ENOENT);
+    assert_int_equal(mkdir(in_dir("d").at, 0700), 0);
+    assert_int_equal(save_file(in_dir("d").at, "x", 1), EISDIR);
     assert_int_equal(save_file("/dev/full", "x", 1), ENOSPC);
     memset(name, 'n', sizeof name);
     name[sizeof name - 1] = '\0';
     assert_int_equal(save_file(name, "x", 1), ENAMETOOLONG);
-    assert_int_equal(rmdir(in_dir("d")), 0);
+    assert_int_equal(rmdir(in_dir("d").at), 0);
     assert_int_equal(count_entries(dir), 0);
 }
 
@@ -100,7 +107,7 @@ static void what_cannot_be_written_leaves_nothing(void **state)
 static void a_stream_gets_it_at_its_end(void **state)
 {
     char name[64];
-    int fd = open(in_dir("out"), O_RDWR | O_CREAT, 0600), ends[2];
+    int fd = open(in_dir("out").at, O_RDWR | O_CREAT, 0600), ends[2];
     (void)state;
 
     assert_int_equal(write(fd, "before, ", 8), 8);
@@ -108,18 +115,18 @@ static void a_stream_gets_it_at_its_end(void **state)
     assert_true(save_file_is_stream(name));
     assert_int_equal(save_file(name, "after", 5), 0);
     close(fd);
-    assert_string_equal(read_back(in_dir("out")), "before, after");
+    assert_string_equal(read_back(in_dir("out").at).text, "before, after");
     assert_int_equal(count_entries(dir), 1);
-    unlink(in_dir("out"));
+    unlink(in_dir("out").at);
 
-    assert_int_equal(mkfifo(in_dir("pipe"), 0600), 0);
-    assert_true(save_file_is_stream(in_dir("pipe")));
-    ends[0] = open(in_dir("pipe"), O_RDONLY | O_NONBLOCK);
-    assert_int_equal(save_file(in_dir("pipe"), "piped", 5), 0);
+    assert_int_equal(mkfifo(in_dir("pipe").at, 0600), 0);
+    assert_true(save_file_is_stream(in_dir("pipe").at));
+    ends[0] = open(in_dir("pipe").at, O_RDONLY | O_NONBLOCK);
+    assert_int_equal(save_file(in_dir("pipe").at, "piped", 5), 0);
     assert_int_equal(read(ends[0], name, sizeof name), 5);
     assert_memory_equal(name, "piped", 5);
     close(ends[0]);
-    unlink(in_dir("pipe"));
+    unlink(in_dir("pipe").at);
 }
 
 static int full_child(void *arg)
@@ -134,7 +141,7 @@ static int full_child(void *arg)
     snprintf(path, sizeof path, "%s/f", small);
     CHILD_CHECK(save_file(path, "old", 3) == 0);
     CHILD_CHECK(save_file(path, rest, 2 * page) == ENOSPC);
-    CHILD_CHECK(strcmp(read_back(path), "old") == 0);
+    CHILD_CHECK(strcmp(read_back(path).text, "old") == 0);
     CHILD_CHECK(count_entries(small) == 1);
     return 0;
 }

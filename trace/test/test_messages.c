@@ -71,6 +71,38 @@ static void late_senders(void **state)
     }
 }
 
+/* The report's line of a rank has five durations, each under its head: rank 0, which is late with
+ * its message, computes for longer than rank 1 waits for that. */
+static void shares_in_text(void **state)
+{
+    static const char head[] = "makes others wait\n";
+    struct made_job job;
+    double computes, rma, other, waits, costs;
+    unsigned rank;
+
+    (void)state;
+    make_job(&job, 2);
+    make_messages(&job);
+    make_send(&job, 0, 100 + DELAY, 101 + DELAY, WORLD, 1);
+    make_receive(&job, 1, 100, 102 + DELAY, WORLD, 0);
+    make_free_all(&job, 100000);
+    char *report = run_report(&job, "%s");
+    char *line = strstr(report, head);
+    assert_non_null(line);
+    const int found = sscanf(line + strlen(head), "%u %lf ms %lf us %lf us %lf ns %lf ms", &rank,
+                             &computes, &rma, &other, &waits, &costs);
+    if (found != 6)
+        print_message("%.400s\n", line);
+    assert_int_equal(found, 6);
+    assert_int_equal(rank, 0);
+    assert_true(computes > 99);
+    assert_near(other, 1);
+    assert_near(waits, 0);
+    assert_near(1000 * costs, DELAY);
+    free(report);
+    make_free(&job);
+}
+
 /* A send that returns before its receiver has come has not waited. */
 static void late_receivers(void **state)
 {
@@ -156,9 +188,8 @@ static void not_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_senders),
-        cmocka_unit_test(late_receivers),
-        cmocka_unit_test(operations),
+        cmocka_unit_test(late_senders),   cmocka_unit_test(shares_in_text),
+        cmocka_unit_test(late_receivers), cmocka_unit_test(operations),
         cmocka_unit_test(not_whole),
     };
 
