@@ -44,6 +44,10 @@ static void write_issue(struct track *track, const struct win *win, const struct
         code = OTF2_EvtWriter_RmaGet(track->writer, track->attributes, time, win->index, peer,
                                      r->bytes, r->id);
     else {
+        const unsigned element = r->arg >> TRACE_OP_ELEMENT_SHIFT & TRACE_OP_ELEMENT;
+
+        if (element)
+            track_u32(track, ATTR_ELEMENT, 1u << element);
         archive_check(archive, OTF2_AttributeList_AddStringRef(track->attributes, ATTR_FUNCTION,
                                                                string_of_op(r->what)));
         code =

@@ -104,9 +104,42 @@ static bool functions_agree(const struct search *search, const struct touch *a,
            (a->acc_op == TRACE_ACC_NO_OP || b->acc_op == TRACE_ACC_NO_OP);
 }
 
+/* The block of an atomic operation at its target that has the byte at this address; false: none. */
+static bool block_at(const struct trace *trace, const struct operation *op, uint64_t address,
+                     uint64_t *begin)
+{
+    for (uint32_t i = op->access; i < op->access + op->naccess; i++) {
+        const struct access *access = &trace->access[i];
+        const bool falls = access->stride < 0;
+        const uint64_t step = falls ? -(uint64_t)access->stride : (uint64_t)access->stride;
+        const uint64_t first = falls ? access->begin - (access->n - 1) * step : access->begin;
+
+        if (access->side != TRACE_AT_TARGET || address < first)
+            continue;
+        const uint64_t k = step == 0 ? 0 : u64_min((address - first) / step, access->n - 1);
+        *begin = first + k * step;
+        if (address - *begin < access->length)
+            return true;
+    }
+    return false;
+}
+
+/* Atomic operations are atomic element by element (MPI 4.1, 12.7.1): those whose elements overlap
+ * only in part are not atomic with respect to each other. Both access the byte at this address. */
+static bool elements_agree(const struct trace *trace, const struct operation *a,
+                           const struct operation *b, uint64_t address)
+{
+    uint64_t x, y;
+
+    return a->element != b->element || !block_at(trace, a, address, &x) ||
+           !block_at(trace, b, address, &y) ||
+           (address - x) % a->element == (address - y) % a->element;
+}
+
 /* Could both be at the same time and the outcome still be defined? What messages do to each other
- * is not looked at. */
-static bool compatible(const struct search *search, const struct touch *a, const struct touch *b)
+ * is not looked at. Both access the byte at this address. */
+static bool compatible(const struct search *search, const struct touch *a, const struct touch *b,
+                       uint64_t address)
 {
     if ((a->is_message && b->is_message) || (only_reads(a) && only_reads(b)))
         return true;
@@ -115,8 +148,10 @@ static bool compatible(const struct search *search, const struct touch *a, const
     if (a->kind != TOUCH_ATOMIC || b->kind != TOUCH_ATOMIC)
         return false;
     const struct operation *x = &search->trace->op[a->op], *y = &search->trace->op[b->op];
-    /* Those of one process are done in their order. */
-    return a->type == b->type && (x->rank == y->rank || functions_agree(search, a, b));
+    /* Those of one process are done in their order, also where they overlap (MPI 4.1, 12.7.2). */
+    return a->type == b->type &&
+           (x->rank == y->rank ||
+            (elements_agree(search->trace, x, y, address) && functions_agree(search, a, b)));
 }
 
 /* Has the process a lock on itself of that window while it begins this access to a buffer, so that
@@ -247,17 +282,19 @@ static void report(struct search *search, const struct touch *old, uint64_t begi
 /* ---- the accesses of a piece ---- */
 
 /* Would whatever conflicts with old, which is over, conflict with the new one as well? */
-static bool is_stronger(const struct touch *now, const struct touch *old)
+static bool is_stronger(const struct trace *trace, const struct touch *now, const struct touch *old,
+                        uint64_t address)
 {
     if (writes_plainly(now))
         return true;
     if (now->kind == TOUCH_ATOMIC && old->kind == TOUCH_ATOMIC)
-        return now->type == old->type && now->acc_op == old->acc_op;
+        return now->type == old->type && now->acc_op == old->acc_op &&
+               elements_agree(trace, &trace->op[now->op], &trace->op[old->op], address);
     return only_reads(old) && only_reads(now) && now->kind != TOUCH_ATOMIC;
 }
 
 /* Do both belong to one process, and is the old one over when the new one is? */
-static bool outlasts(const struct search *search, const struct touch *old)
+static bool outlasts(const struct search *search, const struct touch *old, uint64_t address)
 {
     const struct touch *now = &search->now;
 
@@ -265,7 +302,8 @@ static bool outlasts(const struct search *search, const struct touch *old)
         return false;
     const struct operation *x = &search->trace->op[old->op], *y = &search->trace->op[now->op];
     return x->rank == y->rank && x->win == y->win && at_target(old) == at_target(now) &&
-           x->at_wait == y->at_wait && x->lock == y->lock && is_stronger(now, old) &&
+           x->at_wait == y->at_wait && x->lock == y->lock &&
+           is_stronger(search->trace, now, old, address) &&
            order_end(search->order, old->op, at_target(old)) <=
                order_end(search->order, now->op, at_target(now)) &&
            (x->notification == NONE) == (y->notification == NONE);
@@ -286,9 +324,10 @@ static void look(void *arg, struct piece *piece)
         const bool before = is_before(search, old);
 
         search->keep[i] = piece->access[i] != search->number;
-        if (!before && !compatible(search, old, now) && !excluded(search, old, now))
+        if (!before && !compatible(search, old, now, piece->begin) && !excluded(search, old, now))
             report(search, old, piece->begin, piece->end);
-        if ((before && is_stronger(now, old)) || outlasts(search, old))
+        if ((before && is_stronger(search->trace, now, old, piece->begin)) ||
+            outlasts(search, old, piece->begin))
             search->keep[i] = 0;
     }
     piece_keep(piece, search->keep);

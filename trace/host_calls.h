@@ -14,7 +14,8 @@ enum host_kind {
     HOST_RECEIVE,    /* it may learn from others, */
     HOST_IRECEIVE,   /* or begins to wait for them */
     HOST_EXCHANGE,   /* both */
-    HOST_COLLECTIVE, /* all processes of its communicator learn from each other */
+    HOST_COLLECTIVE, /* processes of its communicator learn from each other: all from all, unless
+                        its data go from one or to one alone, or only upwards */
     HOST_BEGIN,      /* something begins, from which any process may learn */
     HOST_COMPLETE,   /* something may be complete, and it learns from what others have begun */
     HOST_OTHER       /* it may learn from all others, and they from it */

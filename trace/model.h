@@ -89,6 +89,7 @@ struct operation {
     uint32_t notification;    /* number of the one that it raises at its target */
     uint32_t finisher;        /* call in which it is complete at the target; NONE: not recorded */
     uint32_t access, naccess; /* the memory that it accesses: of trace->access */
+    uint32_t element;         /* bytes of one, of an atomic operation; 1: not known as well */
     uint32_t lock;    /* of trace->lock, by which its target may be accessed; NONE: by none */
     uint8_t op, path; /* enum trace_op, enum trace_path */
     bool request, at_wait, unrecorded;

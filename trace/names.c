@@ -45,6 +45,7 @@ const struct attr_name attr_name[ATTRS] = {
     [ATTR_BLOCKS] = {"blocks", "how many", OTF2_TYPE_UINT32},
     [ATTR_LENGTH] = {"length", "bytes of one block", OTF2_TYPE_UINT64},
     [ATTR_STRIDE] = {"stride", "bytes from one block to the next", OTF2_TYPE_INT64},
+    [ATTR_ELEMENT] = {"element", "bytes of one element", OTF2_TYPE_UINT32},
 };
 
 const struct region_name own_region_name[OWN_KINDS] = {

@@ -39,6 +39,7 @@ enum attr {
     ATTR_BLOCKS,       /* in so many blocks, */
     ATTR_LENGTH,       /* of so many bytes, */
     ATTR_STRIDE,       /* so many bytes apart */
+    ATTR_ELEMENT,      /* of an atomic operation: bytes of an element */
     ATTRS
 };
 

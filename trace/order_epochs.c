@@ -33,7 +33,7 @@ static uint64_t meeting_key(const struct call *call)
     return ((uint64_t)call->win * 4 + kind) << 32 | call->sequence;
 }
 
-void order_meet(struct order *order, struct table *meetings, uint64_t key, uint32_t rank)
+struct meeting_point *order_point(struct table *meetings, uint64_t key)
 {
     struct meeting_point *point = table_get(meetings, key);
 
@@ -41,22 +41,31 @@ void order_meet(struct order *order, struct table *meetings, uint64_t key, uint3
         point = zalloc(1, sizeof *point);
         (void)table_put(meetings, key, point);
     }
-    clocks_leave(&order->clocks, rank, &point->known);
+    return point;
+}
+
+void order_depart(struct table *meetings, uint64_t key, uint32_t nranks)
+{
+    struct meeting_point *point = table_get(meetings, key);
+
+    if (point && ++point->left == nranks)
+        order_free_point(table_take(meetings, key));
+}
+
+void order_meet(struct order *order, struct table *meetings, uint64_t key, uint32_t rank)
+{
+    clocks_leave(&order->clocks, rank, &order_point(meetings, key)->known);
 }
 
 void order_part(struct order *order, struct table *meetings, uint64_t key, uint32_t rank,
                 uint32_t nranks)
 {
-    struct meeting_point *point = table_get(meetings, key);
+    const struct meeting_point *point = table_get(meetings, key);
 
     if (!point)
         return;
     clocks_learn(&order->clocks, rank, point->known);
-    if (++point->left < nranks)
-        return;
-    (void)table_take(meetings, key);
-    free(point->known);
-    free(point);
+    order_depart(meetings, key, nranks);
 }
 
 /* What others have issued for an epoch to which this process comes only now begins here. */
@@ -75,14 +84,37 @@ static void begin_waiting(struct order *order, struct waiting *waiting, uint32_t
     waiting->n = 0;
 }
 
+static void forget_fences(struct side *side, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        snap_drop(side->entered[i]);
+    side->nentered -= n;
+    if (n > 0)
+        memmove(side->entered, side->entered + n, side->nentered * sizeof *side->entered);
+}
+
+/* The clock that a rank had when it entered a fence, which begins an epoch: others access its
+ * memory in that epoch also when it has already come to the fence that ends it. Of one that is
+ * forgotten it is the clock of the first that is not; NULL: none is known. */
+static const struct snap *entered_at(const struct side *side, uint32_t fence)
+{
+    const uint64_t forgotten = side->fences - side->nentered;
+
+    if (side->nentered == 0)
+        return NULL;
+    return side->entered[fence > forgotten ? fence - forgotten - 1 : 0];
+}
+
 static void enter_fence(struct order *order, const struct call *call)
 {
     struct side *side = side_of(order, call->win, call->rank);
     struct waiting due = {NULL, 0, 0}, later = {NULL, 0, 0};
 
+    if (side->fences != call->sequence)
+        forget_fences(side, side->nentered);
     side->fences = call->sequence + 1;
-    snap_drop(side->entered);
-    side->entered = clocks_snap(&order->clocks, call->rank);
+    side->entered = grow(side->entered, side->nentered, &side->entered_cap, sizeof *side->entered);
+    side->entered[side->nentered++] = clocks_snap(&order->clocks, call->rank);
     for (size_t i = 0; i < side->waiting.n; i++) {
         const struct waiting_op *op = &side->waiting.op[i];
         struct waiting *list = order->trace->op[op->op].fences <= side->fences ? &due : &later;
@@ -94,6 +126,18 @@ static void enter_fence(struct order *order, const struct call *call)
     side->waiting = later;
     begin_waiting(order, &due, call->rank);
     free(due.op);
+}
+
+/* Where all have come to a fence before it returns, nobody accesses memory in earlier epochs any
+ * more. */
+static void leave_fence(struct order *order, uint32_t index)
+{
+    const struct call *call = &order->trace->call[index];
+    struct side *side = side_of(order, call->win, call->rank);
+
+    side->last_fence = index;
+    if (call->synchronizes && side->nentered > 1)
+        forget_fences(side, side->nentered - 1);
 }
 
 /* ---- epochs of MPI_Win_start and MPI_Win_post ---- */
@@ -201,7 +245,7 @@ void order_epochs_issue(struct order *order, uint32_t index)
         if (side->fences < op->fences)
             wait_with(order, &side->waiting, index);
         else
-            begin_at_target(order, index, side->entered);
+            begin_at_target(order, index, entered_at(side, op->fences));
         return;
     }
     const uint32_t exposure = order_exposure(order, index);
@@ -239,7 +283,7 @@ void order_epochs_leave(struct order *order, uint32_t index)
             order_part(order, &order->meetings, meeting_key(call), call->rank,
                        order->trace->window[call->win].nranks);
         if (call->call == TRACE_CALL_Win_fence)
-            side_of(order, call->win, call->rank)->last_fence = index;
+            leave_fence(order, index);
     }
     if (call->call == TRACE_CALL_Win_complete)
         at_exposures(order, index, true);
@@ -276,7 +320,8 @@ static void free_side(void *value)
     struct side *side = value;
 
     free_waiting(&side->waiting);
-    snap_drop(side->entered);
+    forget_fences(side, side->nentered);
+    free(side->entered);
     free(side);
 }
 
@@ -284,6 +329,9 @@ void order_free_point(void *value)
 {
     struct meeting_point *point = value;
 
+    for (uint32_t i = 0; point->below && i < point->nbelow; i++)
+        free(point->below[i]);
+    free(point->below);
     free(point->known);
     free(point);
 }

@@ -5,10 +5,14 @@
  *
  * A message that has been received has been sent: its send buffer is no longer read by then, though
  * the sender may not know it yet.
+ *
+ * Of a collective operation a process learns from those whose data it needs (MPI 4.1, 6.1: none but
+ * the barrier synchronizes more than that).
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis.h"
 #include "messages.h"
 #include "order_state.h"
 
@@ -55,7 +59,7 @@ static void one_message(void *data, const struct sending *sending,
     order->message[received].sent = (uint32_t)(sending - trace->sending);
 }
 
-/* ---- the host's functions ---- */
+/* ---- whom messages order ---- */
 
 static uint64_t pair_key(uint32_t from, uint32_t to)
 {
@@ -134,6 +138,94 @@ static enum host_kind kind_of(const struct order *order, const struct call *call
     return kind == HOST_COLLECTIVE && processes_of(order->trace, call) == 0 ? HOST_OTHER : kind;
 }
 
+/* ---- collective operations ---- */
+
+/* Who learns from whom. */
+enum flow { FROM_ALL_TO_ALL, FROM_ROOT, TO_ROOT, FROM_LOWER };
+
+/* Of a call of which no more than its name is known all learn from all. */
+static enum flow flow_of(const struct order *order, uint32_t index, bool *is_root)
+{
+    const struct trace *trace = order->trace;
+    const uint64_t at = table_number(&order->togethers, index);
+    const struct together *part = at == TABLE_NONE ? NULL : &trace->together[at];
+    const unsigned pattern = part ? pattern_of_together(part->op) : WAIT_AT_NXN;
+
+    *is_root = part && part->root == part->rank;
+    if (part && (part->op == OTF2_COLLECTIVE_OP_SCAN || part->op == OTF2_COLLECTIVE_OP_EXSCAN))
+        return FROM_LOWER;
+    if (part && part->root != NONE && pattern == LATE_BROADCAST)
+        return FROM_ROOT;
+    if (part && part->root != NONE && pattern == EARLY_REDUCE)
+        return TO_ROOT;
+    return FROM_ALL_TO_ALL;
+}
+
+/* The rank of a call's process in the group of its communicator. */
+static uint32_t rank_in_group(const struct trace *trace, const struct call *call)
+{
+    const struct ranks *group = &trace->group[trace->comm[call->comm]];
+    uint32_t i = 0;
+
+    while (i < group->n && group->rank[i] != call->rank)
+        i++;
+    return i;
+}
+
+/* What lower ranks have left is a binary indexed tree (Fenwick 1994) of clocks: node i has those of
+ * the i & -i ranks up to i - 1, so that to leave a clock and to learn the lower ones takes the
+ * logarithm of their number. */
+static void leave_for_higher(struct order *order, struct meeting_point *point,
+                             const struct call *call)
+{
+    const uint32_t n = processes_of(order->trace, call);
+
+    if (!point->below) {
+        point->nbelow = n + 1;
+        point->below = zalloc(point->nbelow, sizeof *point->below);
+    }
+    for (uint32_t i = rank_in_group(order->trace, call) + 1; i < point->nbelow; i += i & -i)
+        clocks_leave(&order->clocks, call->rank, &point->below[i]);
+}
+
+static void learn_from_lower(struct order *order, const struct meeting_point *point,
+                             const struct call *call)
+{
+    for (uint32_t i = rank_in_group(order->trace, call); i > 0 && i < point->nbelow; i -= i & -i)
+        clocks_learn(&order->clocks, call->rank, point->below[i]);
+}
+
+static void enter_collective(struct order *order, uint32_t index)
+{
+    const struct call *call = &order->trace->call[index];
+    struct meeting_point *point =
+        order_point(&order->collectives, collective_key(order, call, true));
+    bool is_root;
+    const enum flow flow = flow_of(order, index, &is_root);
+
+    if (flow == FROM_LOWER)
+        leave_for_higher(order, point, call);
+    else if (flow != FROM_ROOT || is_root)
+        clocks_leave(&order->clocks, call->rank, &point->known);
+}
+
+static void leave_collective(struct order *order, uint32_t index)
+{
+    const struct call *call = &order->trace->call[index];
+    const uint64_t key = collective_key(order, call, false);
+    const struct meeting_point *point = order_point(&order->collectives, key);
+    bool is_root;
+    const enum flow flow = flow_of(order, index, &is_root);
+
+    if (flow == FROM_LOWER)
+        learn_from_lower(order, point, call);
+    else if (flow != TO_ROOT || is_root)
+        clocks_learn(&order->clocks, call->rank, point->known);
+    order_depart(&order->collectives, key, processes_of(order->trace, call));
+}
+
+/* ---- the host's functions ---- */
+
 void order_host_enter(struct order *order, uint32_t index)
 {
     const struct call *call = &order->trace->call[index];
@@ -149,7 +241,7 @@ void order_host_enter(struct order *order, uint32_t index)
         host_begins(order, call);
         break;
     case HOST_COLLECTIVE:
-        order_meet(order, &order->collectives, collective_key(order, call, true), call->rank);
+        enter_collective(order, index);
         break;
     case HOST_BEGIN:
     case HOST_OTHER:
@@ -177,8 +269,7 @@ void order_host_leave(struct order *order, uint32_t index)
     if (kind == HOST_SYNC_SEND || (kind == HOST_COMPLETE && order->sync_sends))
         clocks_learn(&order->clocks, call->rank, order->received);
     if (kind == HOST_COLLECTIVE)
-        order_part(order, &order->collectives, collective_key(order, call, false), call->rank,
-                   processes_of(order->trace, call));
+        leave_collective(order, index);
 }
 
 /* ---- begin and end ---- */
@@ -221,6 +312,8 @@ void order_host_begin(struct order *order)
     order->message = zalloc(nmessages, sizeof *order->message);
     for (size_t i = 0; i < nmessages; i++)
         order->message[i].sent = NONE;
+    for (size_t i = 0; i < trace->ntogethers; i++)
+        table_put_number(&order->togethers, trace->together[i].call, i);
     find_messages_of_calls(order);
     messages_match(trace, one_message, order);
 }
@@ -242,4 +335,5 @@ void order_host_end(struct order *order)
     table_end(&order->pairs, free);
     table_end(&order->comm_counts, NULL);
     table_end(&order->collectives, order_free_point);
+    table_end(&order->togethers, NULL);
 }

@@ -28,7 +28,8 @@ struct waiting {
 struct side {
     uint32_t fences; /* that it has entered */
     uint32_t last_fence;
-    struct snap *entered; /* its clock then; NULL: none yet */
+    struct snap **entered; /* its clock at the entry of each of the last nentered of these */
+    size_t nentered, entered_cap;
     struct waiting waiting;
 };
 
@@ -40,9 +41,13 @@ struct exposed {
     bool over;
 };
 
-/* A collective call: what those have left that have come, and how many have gone. */
+/* A collective call: what those have left that have come and from whom others learn, and how many
+ * have gone. */
 struct meeting_point {
     uint32_t *known;
+    uint32_t **below; /* of one in which each learns from those of lower rank (order_host.c): a tree
+                         of nbelow clocks; NULL: it is none */
+    uint32_t nbelow;
     uint32_t left;
 };
 
@@ -97,6 +102,7 @@ struct order {
     /* ---- of order_host.c ---- */
     enum host_kind *host_kind;   /* of each of trace->call_name, */
     bool *completes_one;         /* and whether it waits for or tests requests and completes one */
+    struct table togethers;      /* index of trace->together, by its call */
     uint32_t **sent;             /* to each rank, */
     struct table pairs;          /* and by each rank to each: uint32_t * */
     uint32_t *begun;             /* by anybody, for anybody */
@@ -112,11 +118,14 @@ struct order {
  */
 uint32_t order_exposure(const struct order *order, uint32_t op);
 
-/* order_meet is the entry of a rank in a collective call, order_part its return: it learns what all
- * have left. The last of nranks removes it from the table. */
+/* order_meet is the entry of a rank in a collective call, which leaves its clock there; order_part
+ * is its return: it learns what all have left. order_point returns where they meet, which the first
+ * makes, and order_depart notes that one has gone: the last of nranks removes it from the table. */
 void order_meet(struct order *order, struct table *meetings, uint64_t key, uint32_t rank);
 void order_part(struct order *order, struct table *meetings, uint64_t key, uint32_t rank,
                 uint32_t nranks);
+struct meeting_point *order_point(struct table *meetings, uint64_t key);
+void order_depart(struct table *meetings, uint64_t key, uint32_t nranks);
 void order_free_point(void *value);
 
 /* order_list_ends lists n operations or messages by the calls of which each has one; NONE: it has

@@ -181,7 +181,9 @@ static OTF2_CallbackCode on_atomic(OTF2_LocationRef location, OTF2_TimeStamp tim
     if (!op)
         return OTF2_CALLBACK_SUCCESS;
     const char *function = reading_string(reading, list, ATTR_FUNCTION);
+    const uint32_t element = reading_u32(reading, list, ATTR_ELEMENT);
     op->bytes = u64_max(sent, received);
+    op->element = element == NONE || element == 0 ? 1 : element;
     op->op = type == OTF2_RMA_ATOMIC_TYPE_ACCUMULATE         ? TRACE_ACCUMULATE
              : type == OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP ? TRACE_COMPARE_AND_SWAP
                                                              : TRACE_GET_ACCUMULATE;

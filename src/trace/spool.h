@@ -62,8 +62,10 @@ enum trace_kind {
     TRACE_OP,   /* an operation is issued, inside its call. win, peer: target, id: its number, by
                    which this process names it from now on and which only grows, bytes: at the
                    target, what: enum trace_op, arg: enum trace_path, TRACE_OP_REQUEST for a
-                   request-based one, and, shifted by TRACE_OP_NOTIFY_SHIFT, 1 + the number of the
-                   notification that it raises. Without bytes it is a notification alone */
+                   request-based one, of an atomic one whose accesses are recorded the logarithm of
+                   the bytes of an element, shifted by TRACE_OP_ELEMENT_SHIFT, and, shifted by
+                   TRACE_OP_NOTIFY_SHIFT, 1 + the number of the notification that it raises. Without
+                   bytes it is a notification alone */
     TRACE_DONE, /* the operation id is complete at the target. win, peer, id; time is when this
                    process knows it: at once where it has copied itself */
     TRACE_DONE_ALL,     /* an acknowledgement or a reply has come, so all to peer whose number is
@@ -179,7 +181,13 @@ enum trace_op {
     TRACE_COMPARE_AND_SWAP
 };
 enum trace_path { TRACE_MAPPED = 1, TRACE_ASSISTED, TRACE_PACKETS, TRACE_NETWORK };
-enum { TRACE_OP_PATH = 15, TRACE_OP_REQUEST = 16, TRACE_OP_NOTIFY_SHIFT = 8 };
+enum {
+    TRACE_OP_PATH = 15,
+    TRACE_OP_REQUEST = 16,
+    TRACE_OP_ELEMENT_SHIFT = 5,
+    TRACE_OP_ELEMENT = 7, /* bits */
+    TRACE_OP_NOTIFY_SHIFT = 8
+};
 enum trace_lock {
     TRACE_LOCK_SHARED = 1,
     TRACE_LOCK_EXCLUSIVE,

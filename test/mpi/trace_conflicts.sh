@@ -18,7 +18,7 @@ python3 - "$tmp/report" "$tmp/said" "$abs_top_srcdir/test/mpi" >"$tmp/out" 2>&1 
 import json, os, sys
 found = json.load(open(sys.argv[1]))["conflicts"]["found"]
 cases = [line.split() for line in open(sys.argv[2]) if line.startswith(("right ", "wrong "))]
-assert len(cases) == 61 and sum(how == "right" for how, name in cases) == 32, cases
+assert len(cases) == 71 and sum(how == "right" for how, name in cases) == 37, cases
 named = {conflict[side]["window"].split(" ")[0] for conflict in found for side in ("first", "second") if conflict[side]["window"]}
 wrong = {name for how, name in cases if how == "wrong"}
 assert not named - wrong, ("false alarms", named - wrong)

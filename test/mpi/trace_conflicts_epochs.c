@@ -5,6 +5,8 @@
  */
 #include <mpi.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
 
 #include "trace_conflicts.h"
 
@@ -64,6 +66,36 @@ static void fence_after_store(void)
     case_drop();
 }
 
+/* The target receives into its memory in the epoch of a put, or before the fence that begins it,
+ * and comes to the next fence long before the put. */
+static void fence_receive(int fence_behind_it)
+{
+    case_make(NULL, NULL);
+    MPI_Win_fence(0, case_win);
+    if (case_rank == TARGET)
+        MPI_Recv(case_memory, 1, MPI_INT, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (case_rank == 1)
+        case_send_to(TARGET);
+    if (fence_behind_it)
+        MPI_Win_fence(0, case_win);
+    if (case_rank == 0) {
+        usleep(200000);
+        MPI_Put(&case_rank, 1, MPI_INT, TARGET, 0, 1, MPI_INT, case_win);
+    }
+    MPI_Win_fence(0, case_win);
+    case_drop();
+}
+
+static void fence_receive_before(void)
+{
+    fence_receive(1);
+}
+
+static void fence_receive_inside(void)
+{
+    fence_receive(0);
+}
+
 /* ---- accumulates ---- */
 
 static void accumulate_same(void)
@@ -98,6 +130,31 @@ static void accumulate_and_read(void)
         MPI_Accumulate(&case_rank, 1, MPI_INT, TARGET, 0, 1, MPI_INT, MPI_SUM, case_win);
     MPI_Win_unlock_all(case_win);
     case_drop();
+}
+
+/* Two elements of one process, and one of another, so many ints behind the first. */
+static void accumulate_at(int behind)
+{
+    const int64_t values[2] = {1, 2};
+
+    case_make(NULL, NULL);
+    MPI_Win_lock_all(0, case_win);
+    if (case_rank == 0)
+        MPI_Accumulate(values, 2, MPI_INT64_T, TARGET, 0, 2, MPI_INT64_T, MPI_SUM, case_win);
+    else if (case_rank == 1)
+        MPI_Accumulate(values, 1, MPI_INT64_T, TARGET, behind, 1, MPI_INT64_T, MPI_SUM, case_win);
+    MPI_Win_unlock_all(case_win);
+    case_drop();
+}
+
+static void accumulate_second(void)
+{
+    accumulate_at(2);
+}
+
+static void accumulate_between(void)
+{
+    accumulate_at(1);
 }
 
 static void accumulate_hint(void)
@@ -322,7 +379,11 @@ const struct conflict_case epoch_cases[] = {
     {"right", "fence_between", fence_between},
     {"right", "fence_apart", fence_apart},
     {"right", "fence_after_store", fence_after_store},
+    {"right", "fence_receive_before", fence_receive_before},
+    {"wrong", "fence_receive_inside", fence_receive_inside},
     {"right", "accumulate_same", accumulate_same},
+    {"right", "accumulate_second", accumulate_second},
+    {"wrong", "accumulate_between", accumulate_between},
     {"wrong", "accumulate_other", accumulate_other},
     {"right", "accumulate_and_read", accumulate_and_read},
     {"wrong", "accumulate_hint", accumulate_hint},

@@ -111,6 +111,71 @@ static void flush_ibarrier(void)
     case_drop();
 }
 
+/* A put that is complete, a collective call, and an access of another process: in order where data
+ * go from the first process to the second, which a root or their ranks decide. */
+static void collective_between(void (*together)(int *value, int *result), int first)
+{
+    int value = 1, result = 0;
+
+    case_make(NULL, NULL);
+    MPI_Win_lock_all(0, case_win);
+    if (case_rank == first) {
+        MPI_Put(&case_rank, 1, MPI_INT, TARGET, 0, 1, MPI_INT, case_win);
+        MPI_Win_flush(TARGET, case_win);
+    }
+    together(&value, &result);
+    if (case_rank == 1 - first)
+        MPI_Get(&result, 1, MPI_INT, TARGET, 0, 1, MPI_INT, case_win);
+    MPI_Win_unlock_all(case_win);
+    case_drop();
+}
+
+static void bcast(int *value, int *result)
+{
+    (void)result;
+    MPI_Bcast(value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static void reduce(int *value, int *result)
+{
+    MPI_Reduce(value, result, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+}
+
+static void scan(int *value, int *result)
+{
+    MPI_Scan(value, result, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void flush_bcast(void)
+{
+    collective_between(bcast, 0);
+}
+
+static void bcast_other_way(void)
+{
+    collective_between(bcast, 1);
+}
+
+static void flush_reduce(void)
+{
+    collective_between(reduce, 1);
+}
+
+static void reduce_other_way(void)
+{
+    collective_between(reduce, 0);
+}
+
+static void flush_scan(void)
+{
+    collective_between(scan, 0);
+}
+
+static void scan_other_way(void)
+{
+    collective_between(scan, 1);
+}
+
 static void flush_message(void)
 {
     int value;
@@ -342,6 +407,12 @@ const struct conflict_case order_cases[] = {
     {"wrong", "barrier_no_flush", barrier_no_flush},
     {"wrong", "barrier_of_others", barrier_of_others},
     {"right", "flush_ibarrier", flush_ibarrier},
+    {"right", "flush_bcast", flush_bcast},
+    {"wrong", "bcast_other_way", bcast_other_way},
+    {"right", "flush_reduce", flush_reduce},
+    {"wrong", "reduce_other_way", reduce_other_way},
+    {"right", "flush_scan", flush_scan},
+    {"wrong", "scan_other_way", scan_other_way},
     {"right", "flush_message", flush_message},
     {"right", "message_chain", message_chain},
     {"wrong", "message_no_flush", message_no_flush},

@@ -348,6 +348,139 @@ static void a_receive_stores_what_has_come(void **state)
     }
 }
 
+/* The target's own accesses in the epoch conflict with a put that comes when the target is in the
+ * fence that ends it already; those before the fence that began it do not. */
+static void a_put_may_come_while_the_target_is_in_its_closing_fence(void **state)
+{
+    for (int inside = 0; inside < 2; inside++) {
+        struct made_job job;
+        (void)state;
+
+        make_job(&job, 2);
+        make_messages(&job);
+        fences(&job, 20);
+        if (inside)
+            fences(&job, 30);
+        make_enter(&job, 1, 40, RECV);
+        make_message(&job, 1, 42, TRACE_RECEIVED, WORLD, 0, 0);
+        message_memory(&job, 1, TRACE_STORED, ADDRESS, 1, 64, 0);
+        make_leave(&job, 1, 43, RECV);
+        make_send(&job, 0, 40, 41, WORLD, 1);
+        if (!inside)
+            fences(&job, 45);
+        make_fence(&job, 1, 55, 80, 0);
+        put(&job, 0, 70, ADDRESS, 8);
+        make_fence(&job, 0, 75, 80, 0);
+        make_free_all(&job, 100);
+        char *text = run_report(&job, "%s");
+        assert_true(contains(text, inside ? "1 pair of calls access" : "none was found"));
+        free(text);
+        make_free(&job);
+    }
+}
+
+/* A sum of elements of 8 bytes each. */
+static void sum(struct made_job *job, uint32_t rank, double us, uint64_t begin, uint64_t length)
+{
+    const unsigned how =
+        TRACE_AT_TARGET | TRACE_ACC_SUM << TRACE_ACC_OP_SHIFT | 7 << TRACE_ACC_TYPE_SHIFT;
+
+    make_op(job, rank, us, us + 1, TRACE_ACCUMULATE, 1, length,
+            TRACE_PACKETS | 3 << TRACE_OP_ELEMENT_SHIFT);
+    make_access(job, rank, how, begin, length);
+}
+
+/* Accumulates of several processes meet on whole elements, or conflict; those of one are in order
+ * also where they overlap in part. */
+static void elements_of_accumulates_meet_as_a_whole(void **state)
+{
+    static const struct {
+        uint64_t begin, length;
+        uint32_t rank;
+        bool conflict;
+    } cases[] = {{0, 16, 2, false}, {8, 16, 2, false}, {16, 8, 2, false}, {4, 8, 2, true},
+                 {12, 8, 2, true},  {9, 8, 2, true},   {4, 8, 0, false}};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made_job job;
+
+        make_job(&job, 3);
+        make_create_all(&job);
+        fences(&job, 20);
+        sum(&job, 0, 30, ADDRESS, 16);
+        sum(&job, cases[i].rank, 35, ADDRESS + cases[i].begin, cases[i].length);
+        fences(&job, 40);
+        make_free_all(&job, 100);
+        char *text = run_report(&job, "%s");
+        assert_true(
+            contains(text, cases[i].conflict ? "1 pair of calls access" : "none was found"));
+        free(text);
+        make_free(&job);
+    }
+}
+
+static void together(struct made_job *job, uint32_t rank, unsigned op, int32_t root)
+{
+    make_together(job, rank, 40, 50, op, root);
+    struct trace_record *enter = &job->app[rank].record[job->app[rank].n - 3];
+    enter->bytes = WORLD;
+    enter->peer = -1;
+}
+
+/* A rank puts to rank 1, completes that, and calls a collective operation, after which another rank
+ * puts to the same bytes: that is in order where data go from the first to the second. */
+static void collective_operations_order_as_their_data_go(void **state)
+{
+    static const struct {
+        unsigned op;
+        int32_t root;
+        uint32_t first, second;
+        bool ordered;
+    } cases[] = {
+        {TRACE_BARRIER, -1, 0, 2, true},        {TRACE_ALLREDUCE, -1, 2, 0, true},
+        {TRACE_ALLTOALLW, -1, 2, 0, true},      {TRACE_BCAST, 0, 0, 2, true},
+        {TRACE_BCAST, 1, 0, 2, false},          {TRACE_BCAST, 2, 0, 2, false},
+        {TRACE_SCATTERV, 2, 2, 0, true},        {TRACE_SCATTER, 0, 2, 0, false},
+        {TRACE_REDUCE, 2, 0, 2, true},          {TRACE_REDUCE, 0, 0, 2, false},
+        {TRACE_GATHERV, 0, 2, 0, true},         {TRACE_GATHER, 1, 2, 0, false},
+        {TRACE_SCAN, -1, 0, 2, true},           {TRACE_SCAN, -1, 2, 0, false},
+        {TRACE_EXSCAN, -1, 0, 2, true},         {TRACE_EXSCAN, -1, 2, 0, false},
+        {TRACE_REDUCE_SCATTER, -1, 2, 0, true},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct made_job job;
+
+        make_job(&job, 3);
+        make_messages(&job);
+        for (uint32_t r = 0; r < 3; r += 2) {
+            const double us = r == cases[i].first ? 20 : 60;
+
+            make_lock(&job, r, 15, 16, 1, TRACE_LOCK_SHARED);
+            make_locked(&job, r, 16, 1, TRACE_LOCK_SHARED);
+            if (r == cases[i].second)
+                together(&job, r, cases[i].op, cases[i].root);
+            put(&job, r, us, ADDRESS, 8);
+            make_flush(&job, r, us + 5, us + 10, 1);
+            if (r == cases[i].first)
+                together(&job, r, cases[i].op, cases[i].root);
+            make_unlock(&job, r, 80, 81, 1);
+        }
+        together(&job, 1, cases[i].op, cases[i].root);
+        make_free_all(&job, 100);
+        char *text = run_report(&job, "%s");
+        const bool good =
+            contains(text, cases[i].ordered ? "none was found" : "1 pair of calls access");
+        if (!good)
+            print_message("case %zu\n", i);
+        assert_true(good);
+        free(text);
+        make_free(&job);
+    }
+}
+
 /* Some ten thousand operations on the same bytes and on others take no time that grows with their
  * square: this test would not end. */
 static void many_operations_are_looked_at(void **state)
@@ -386,6 +519,9 @@ int main(void)
         cmocka_unit_test(blocks_beside_each_other_do_not_conflict),
         cmocka_unit_test(an_early_put_begins_with_the_post),
         cmocka_unit_test(a_receive_stores_what_has_come),
+        cmocka_unit_test(a_put_may_come_while_the_target_is_in_its_closing_fence),
+        cmocka_unit_test(elements_of_accumulates_meet_as_a_whole),
+        cmocka_unit_test(collective_operations_order_as_their_data_go),
         cmocka_unit_test(many_operations_are_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

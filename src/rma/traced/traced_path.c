@@ -9,6 +9,7 @@
  */
 #include "rma/traced/traced.h"
 
+#include "acc/acc.h"
 #include "rma/strict/strict.h"
 #include "rma/traced/traced_access.h"
 #include "rma/win/path_ops.h"
@@ -27,6 +28,16 @@ static enum trace_path path_of(const struct rma_target *t)
     return t->peer->net ? TRACE_NETWORK : (enum trace_path)path[t->path];
 }
 
+/* The logarithm of the bytes of an element, of an atomic operation: two of them are one after the
+ * other only on whole elements. */
+static uint32_t element_of(enum pkt_op_kind kind, const struct rma_op *op)
+{
+    const bool atomic = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
+    const size_t extent = atomic ? acc_extent(op->ttype->basic) : 0;
+
+    return extent > 1 ? (uint32_t)__builtin_ctzll(extent) << TRACE_OP_ELEMENT_SHIFT : 0;
+}
+
 /* Its request, if it has one, knows it by the number. */
 uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       const struct rma_op *op, size_t len)
@@ -37,6 +48,7 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
                                     [PKT_OP_GET_ACC] = TRACE_GET_ACCUMULATE,
                                     [PKT_OP_CAS] = TRACE_COMPARE_AND_SWAP};
     struct trace *tr = w->rma->env->trace;
+    const bool accesses = unlikely(trace_has_accesses(tr)) && len;
     const uint64_t entered = trace_time_of_last(tr, TRACE_ENTER);
     const struct trace_record rec = {
         .time = entered ? entered : trace_now(tr),
@@ -45,14 +57,14 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
         .win = w->index + 1,
         .peer = t->rank,
         .arg = (uint32_t)path_of(t) | (op->req ? TRACE_OP_REQUEST : 0) |
-               op->notify << TRACE_OP_NOTIFY_SHIFT,
+               (accesses ? element_of(kind, op) : 0) | op->notify << TRACE_OP_NOTIFY_SHIFT,
         .id = trace_next_op(tr),
         .bytes = len,
     };
     if (op->req)
         op->req->number = rec.id;
     trace_add(tr, &rec);
-    if (unlikely(trace_has_accesses(tr)) && len)
+    if (accesses)
         traced_access(tr, rec.time, t, kind, op);
     return rec.id;
 }
