@@ -7,7 +7,7 @@
  * handler of the program's own. "few": one of each. "fatal": one under the default handler, whose
  * cause a lower layer finds. "remote": ten thousand operations that only their target can refuse,
  * if they go there by packet; "remote-fatal": one, under the default handler. "hints": windows
- * whose hints are not understood, differ, or are not kept.
+ * whose hints are not understood, differ, or are not kept. "nodes": a shared window over nodes.
  */
 #include "mtest.h"
 
@@ -101,6 +101,16 @@ static void window_with(const char *key, const char *value)
     MPI_Info_free(&info);
 }
 
+static void over_nodes(void)
+{
+    MPI_Win win = MPI_WIN_NULL;
+    void *base;
+
+    mt_section("MPI_Win_allocate_shared over nodes");
+    CHECK_ERR(MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win),
+              MPI_ERR_RMA_SHARED);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -115,6 +125,8 @@ int main(int argc, char **argv)
         remote_errors(what[6] ? 1 : 1000, false);
     } else if (strcmp(what, "remote-fatal") == 0) {
         remote_errors(1, true);
+    } else if (strcmp(what, "nodes") == 0) {
+        over_nodes();
     } else if (strcmp(what, "fatal") == 0) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
         MPI_Alloc_mem(TOO_MUCH, MPI_INFO_NULL, &p);

@@ -19,6 +19,16 @@ seen 'the call returned' && bad "the call returned"
 seen 'error: MPI_Alloc_mem: NO_MEM' || bad "the fatal error was not written:"
 seen 'error: NO_MEM: ' || bad "the cause of the fatal error was not written:"
 
+# Each process writes one cause, which is true: each of the three is a node of its own.
+mpirun 3 env MPIRMA_LOG=info MPIRMA_RANKS_PER_NODE=1 "$bin/win_quiet" nodes
+test "$rc" = 0 || bad "a shared window over nodes: exit code $rc"
+n=$(grep -c 'error: ' "$tmp/out")
+test "$n" = 3 || bad "3 processes write $n causes:"
+for pair in '0: rank 0 and rank 1' '1: rank 0 and rank 1' '2: rank 0 and rank 2'; do
+    seen "libmpi-rma.${pair%%:*}.: error: RMA_SHARED: MPI_Win_allocate_shared: ${pair#*: } are on different nodes" ||
+        bad "rank ${pair%%:*} does not say that ${pair#*: } are on different nodes:"
+done
+
 # Of these, on the packet paths, only the target finds the errors; their origin handles them.
 mpirun "$np" "$bin/win_quiet" remote
 test "$rc" = 0 || bad "10,000 errors at another process: exit code $rc"

@@ -2,7 +2,8 @@
 /*
  * win_shared.c - shared windows and MPI_Win_shared_query (MPI 4.1, 12.2.3, 12.2.4).
  *
- * Contiguous and alloc_shared_noncontig layout, parts of 0 bytes, load and store
+ * Contiguous and alloc_shared_noncontig layout, parts of 0 bytes, whose base continues the block, so
+ * that a rank finds the memory of its neighbours by its own pointer; load and store
  * with MPI_Win_sync, which orders a store and a later load, RMA and load/store on
  * the same memory, shared_query on every flavour: an address that reaches the target's very memory,
  * or size 0 and no pointer where it is not mapped; MPI_PROC_NULL gives the lowest rank that has
@@ -30,6 +31,26 @@ static char *query(MPI_Win win, int rank, MPI_Aint size, int unit)
     CHECK(s == size, "size of rank %d: expected %ld, saw %ld", rank, (long)size, (long)s);
     CHECK(u == unit, "unit of rank %d: expected %d, saw %d", rank, unit, u);
     return p;
+}
+
+/* The parts follow each other in the order of ranks (12.2.3), those of 0 bytes, too: each begins
+ * where all before it end. first: the part of the lowest rank that has memory. */
+static void check_base(struct mt_win *w, int round, bool contiguous, int lowest, const char *first)
+{
+    MPI_Aint before = 0;
+    void *base = NULL;
+    int flag = 0;
+
+    MT_OK(MPI_Win_get_attr(w->win, MPI_WIN_BASE, &base, &flag));
+    CHECK(flag && base == w->base, "MPI_WIN_BASE is %p, the call gave %p", base, (void *)w->base);
+    if (!contiguous || lowest < 0) {
+        return;
+    }
+    for (int r = 0; r < mt_rank; r++) {
+        before += part_size(r, round);
+    }
+    CHECK(w->base == first + before, "base of rank %d: expected %p, saw %p", mt_rank,
+          (const void *)(first + before), (void *)w->base);
 }
 
 static void check_layout(struct mt_win *w, int round, bool contiguous, char **part)
@@ -69,6 +90,29 @@ static void check_layout(struct mt_win *w, int round, bool contiguous, char **pa
     } else {
         CHECK(s == 0, "MPI_PROC_NULL and no memory at all: size %ld", (long)s);
     }
+    check_base(w, round, contiguous, lowest, lowest >= 0 ? part[lowest] : NULL);
+}
+
+/* The even ranks give memory, the odd ones none: what lies before their base is the last byte of
+ * their left neighbour. */
+static void neighbour_by_pointer(void)
+{
+    struct mt_win w;
+    const MPI_Aint bytes = mt_rank % 2 ? 0 : 64;
+
+    mt_section("the neighbour's memory by the base of a part of 0 bytes");
+    if (!mt_win_make(&w, MT_ALLOCATE_SHARED, bytes, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    if (bytes > 0) {
+        w.base[bytes - 1] = (char)(mt_rank + 1);
+    }
+    MT_OK(MPI_Win_fence(0, w.win));
+    if (bytes == 0 && CHECK(w.base != NULL, "a part of 0 bytes has no base")) {
+        CHECK(w.base[-1] == mt_rank, "before the base: expected %d, saw %d", mt_rank, w.base[-1]);
+    }
+    MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+    mt_win_free(&w);
 }
 
 /* Each rank stores into everybody's part; all see everything after fence. */
@@ -320,6 +364,7 @@ int main(int argc, char **argv)
     if (!pretended_nodes()) {
         layouts(true);
         layouts(false);
+        neighbour_by_pointer();
         flags_with_sync();
         store_sync_load();
         rma_and_pointers();

@@ -64,15 +64,27 @@ static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc
     return err;
 }
 
+/* A rank that is on another node than rank 0: this process itself, or the first that is not on its
+ * node; 0: all are on one. */
+static int find_elsewhere(const struct win *w, const struct win_plan *plan)
+{
+    if (!win_on_node(w, 0, rma_proc_at(&plan->procs, 0)))
+        return w->rank;
+    for (int i = 1; i < w->nproc; i++)
+        if (!win_on_node(w, i, rma_proc_at(&plan->procs, i)))
+            return i;
+    return 0;
+}
+
 static int make_segment(struct win *w, const struct win_plan *plan, struct rma_mem_loc *loc,
                         void **base)
 {
     struct rma_env *env = w->rma->env;
-    const int k = w->rma->conf->ranks_per_node;
-    for (int i = 0; i < w->nproc; i++)
-        if (!env->record_same_node(env->ctx, rma_proc_at(&plan->procs, i)) || (k && i / k != 0))
-            return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED,
-                            "MPI_Win_allocate_shared: rank %d is on another node", i);
+    const int elsewhere = find_elsewhere(w, plan);
+    if (elsewhere)
+        return log_fail(w->rma->log, MRMA_ERR_RMA_SHARED,
+                        "MPI_Win_allocate_shared: rank 0 and rank %d are on different nodes",
+                        elsewhere);
     const uint64_t total = total_size(w, plan);
     if (total > PTRDIFF_MAX)
         return log_fail(w->rma->log, MRMA_ERR_NO_MEM,
@@ -86,7 +98,8 @@ static int make_segment(struct win *w, const struct win_plan *plan, struct rma_m
     return env->segment_create(env->ctx, total, base, &w->created.segment, loc);
 }
 
-/* This process's part: aligned as it asked for. */
+/* This process's part: aligned as it asked for. One of 0 bytes begins where the part before it
+ * ends, too, so that a process can find its neighbours' by its own address (12.2.3). */
 static int take_part(struct win *w, const struct win_plan *plan, char *base, struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
@@ -95,7 +108,7 @@ static int take_part(struct win *w, const struct win_plan *plan, char *base, str
     if (w->hints.alloc_shared_noncontig && align > 1)
         mine->offset =
             round_up((uint64_t)(uintptr_t)base + mine->offset, align) - (uint64_t)(uintptr_t)base;
-    w->base = w->size ? base + mine->offset : NULL;
+    w->base = base + mine->offset;
     mine->vaddr = (uint64_t)(uintptr_t)w->base;
     int err = MRMA_SUCCESS;
     if (w->size && !is_from_heap(w, plan))
@@ -103,12 +116,13 @@ static int take_part(struct win *w, const struct win_plan *plan, char *base, str
     return err || !w->hints.populate ? err : populate_pages(w->base, w->size);
 }
 
-/* What rank has said; its own it has described. */
+/* What another process has said, if this one has not described an error of its own. */
 static int error_of(const struct win *w, int rank, int err)
 {
-    return !err || rank == w->rank
-               ? err
-               : log_fail(w->rma->log, err, "rank %d has no memory for the window", rank);
+    return err ? log_fail(w->rma->log, err, "rank %d %s", rank,
+                          err == MRMA_ERR_NO_MEM ? "has no memory for the window"
+                                                 : "cannot create the window")
+               : MRMA_SUCCESS;
 }
 
 /* Collective even after a local error: two further exchanges. */
@@ -121,6 +135,7 @@ int win_share_memory(struct win *w, struct win_plan *plan)
     void *base = NULL;
     seg.err = make_segment(w, plan, &seg.loc, &base);
     int err = boot->allgather(boot, &seg, plan->segments, sizeof seg);
+    err = err ? err : (int)seg.err;
     for (int i = 0; !err && i < w->nproc; i++)
         err = error_of(w, i, (int)plan->segments[i].err);
     if (err)
@@ -131,6 +146,7 @@ int win_share_memory(struct win *w, struct win_plan *plan)
         mine.err = take_part(w, plan, base, &mine);
     plan->segment_base = base;
     err = boot->allgather(boot, &mine, plan->parts, sizeof mine);
+    err = err ? err : (int)mine.err;
     for (int i = 0; !err && i < w->nproc; i++)
         err = error_of(w, i, (int)plan->parts[i].err);
     return err;
