@@ -371,6 +371,12 @@ static void errors(struct mt_win *w)
               MPI_ERR_RANK);
     MT_OK(MPIRMA_Put_notify(&x, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, DATA, w->win));
     MT_OK(MPI_Win_unlock(0, w->win));
+    CHECK_ERR(MPIRMA_Put_notify(NULL, 1, MPI_INT, 0, mt_disp(w, 0, 0), 1, MPI_INT, DATA, w->win),
+              MPI_ERR_BUFFER);
+    CHECK_ERR(MPIRMA_Get_notify(NULL, 1, MPI_INT, 0, mt_disp(w, 0, 0), 1, MPI_INT, DATA, w->win),
+              MPI_ERR_BUFFER);
+    CHECK_ERR(MPIRMA_Notify_read(w->win, MPI_ANY_SOURCE, DATA, NULL), MPI_ERR_ARG);
+    CHECK_ERR(MPIRMA_Notify_init(w->win, MPI_ANY_SOURCE, DATA, 1, NULL), MPI_ERR_ARG);
     CHECK_ERR(MPIRMA_Notify_read(w->win, MPI_ANY_SOURCE, NUMBERS, &value), MPI_ERR_ARG);
     CHECK_ERR(MPIRMA_Notify_read(w->win, w->size, DATA, &value), MPI_ERR_RANK);
     CHECK_ERR(MPIRMA_Notify_wait(w->win, 0, -1, 1), MPI_ERR_ARG);

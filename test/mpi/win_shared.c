@@ -2,8 +2,8 @@
 /*
  * win_shared.c - shared windows and MPI_Win_shared_query (MPI 4.1, 12.2.3, 12.2.4).
  *
- * Contiguous and alloc_shared_noncontig layout, parts of 0 bytes, whose base continues the block, so
- * that a rank finds the memory of its neighbours by its own pointer; load and store
+ * Contiguous and alloc_shared_noncontig layout, parts of 0 bytes, whose base continues the block,
+ * so that a rank finds the memory of its neighbours by its own pointer; load and store
  * with MPI_Win_sync, which orders a store and a later load, RMA and load/store on
  * the same memory, shared_query on every flavour: an address that reaches the target's very memory,
  * or size 0 and no pointer where it is not mapped; MPI_PROC_NULL gives the lowest rank that has

@@ -13,6 +13,8 @@
 
 #include <limits.h>
 
+#include "base/log.h"
+#include "engine.h"
 #include "rma/fast.h"
 
 int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp)
@@ -30,6 +32,24 @@ int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t 
 static bool empty_side(const struct dtype *type, size_t count)
 {
     return count == 0 || type->size == 0;
+}
+
+/* No system maps memory below the first page's end, nor gives a process addresses that are
+ * negative. */
+int args_bottom(const struct dtype *type, size_t count, const char *what)
+{
+    enum { FIRST_PAGE = 4096 };
+    ptrdiff_t lowest, end;
+
+    if (empty_side(type, count) || (dtype_span(type, count, &lowest, &end) && lowest >= FIRST_PAGE))
+        return MRMA_SUCCESS;
+    return log_fail(engine_messages(), MRMA_ERR_BUFFER,
+                    "the %s address is NULL, and the datatype has no absolute addresses", what);
+}
+
+int args_no_place(const char *what)
+{
+    return log_fail(engine_messages(), MRMA_ERR_ARG, "there is no address for the %s", what);
 }
 
 int args_accumulate(struct rma_op *op, MPI_Op mpi_op)

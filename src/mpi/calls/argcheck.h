@@ -53,10 +53,23 @@ static inline int args_target(const struct win_rec *rec, struct rma_op *op, int6
     return likely(op->ttype != NULL) ? MRMA_SUCCESS : err;
 }
 
+/* args_bottom says whether count of type can lie at the null address: MRMA_SUCCESS, or
+ * MRMA_ERR_BUFFER, with a message that calls the address what. It is the rest of args_buffer. */
+int args_bottom(const struct dtype *type, size_t count, const char *what) __attribute__((cold));
+
+/* args_buffer checks the address of count of type on this process's side: MRMA_ERR_BUFFER where
+ * data would lie at the null address, which is MPI_BOTTOM as well and right with a datatype whose
+ * displacements are addresses (MPI 4.1, 2.5.4). what: what the address is, for the message. */
+static inline int args_buffer(const void *addr, const struct dtype *type, size_t count,
+                              const char *what)
+{
+    return likely(addr != NULL) ? MRMA_SUCCESS : args_bottom(type, count, what);
+}
+
 /* args_transfer is args_target for a put or get, which has one side at the origin besides the
- * target: *otype_out becomes the datatype of that side. Returns MRMA_SUCCESS, OP_NOTHING or an
- * error. */
-static inline int args_transfer(const struct win_rec *rec, struct rma_op *op,
+ * target: ocount of otype at oaddr. *otype_out becomes the datatype of that side. Returns
+ * MRMA_SUCCESS, OP_NOTHING or an error. */
+static inline int args_transfer(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
                                 const struct dtype **otype_out, int64_t ocount, MPI_Datatype otype,
                                 int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
 {
@@ -65,7 +78,19 @@ static inline int args_transfer(const struct win_rec *rec, struct rma_op *op,
     if (unlikely(err != MRMA_SUCCESS))
         return err;
     *otype_out = otype == ttype ? op->ttype : dtype_lookup(mpi_state.types, otype, &err);
-    return err;
+    return likely(err == MRMA_SUCCESS) ? args_buffer(oaddr, *otype_out, (size_t)ocount, "origin")
+                                       : err;
+}
+
+/* args_no_place gives MRMA_ERR_ARG, with a message that calls the result what. It is the rest of
+ * args_place. */
+int args_no_place(const char *what) __attribute__((cold));
+
+/* args_place checks the address at which a call stores a result, before it does anything:
+ * MRMA_ERR_ARG where it is NULL. what: what the result is, for the message. */
+static inline int args_place(const void *addr, const char *what)
+{
+    return likely(addr != NULL) ? MRMA_SUCCESS : args_no_place(what);
 }
 
 /* args_known_type returns whether the datatype was used lately, and then sets *out to its flattened

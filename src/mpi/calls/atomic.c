@@ -37,6 +37,8 @@ static void remember_word(const struct dtype *known, MPI_Datatype type)
 static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void *raddr, int target,
                               MPI_Aint disp)
 {
+    if (unlikely(raddr == NULL || (oaddr == NULL && op != MPI_NO_OP)))
+        return false;
     if (likely(op == MPI_SUM))
         return fast_fetch_op(w, ACC_SUM, oaddr, raddr, target, disp);
     return (op == MPI_REPLACE || op == MPI_NO_OP) &&
@@ -69,6 +71,10 @@ static inline int fetch_and_op(const struct win_rec *rec, struct rma_op *op, con
 
     if (likely(err == MRMA_SUCCESS))
         err = args_accumulate(op, mpi_op);
+    if (likely(err == MRMA_SUCCESS))
+        err = args_buffer(raddr, op->ttype, 1, "result");
+    if (likely(err == MRMA_SUCCESS) && op->op != ACC_NO_OP)
+        err = args_buffer(oaddr, op->ttype, 1, "origin");
     return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
 }
 
@@ -112,7 +118,14 @@ static inline int compare_and_swap(const struct win_rec *rec, struct rma_op *op,
     err = one_element(rec, op, oaddr, raddr, type, target, disp);
     if (unlikely(err != MRMA_SUCCESS))
         return err;
-    return likely(args_cas_type(op->ttype)) ? rma_compare_and_swap(rec->win, op) : MRMA_ERR_TYPE;
+    if (unlikely(!args_cas_type(op->ttype)))
+        return MRMA_ERR_TYPE;
+    err = args_buffer(oaddr, op->ttype, 1, "origin");
+    if (likely(err == MRMA_SUCCESS))
+        err = args_buffer(caddr, op->ttype, 1, "compare");
+    if (likely(err == MRMA_SUCCESS))
+        err = args_buffer(raddr, op->ttype, 1, "result");
+    return likely(err == MRMA_SUCCESS) ? rma_compare_and_swap(rec->win, op) : err;
 }
 
 static __attribute__((noinline)) int cas_general(const void *oaddr, const void *caddr, void *raddr,
@@ -138,6 +151,7 @@ MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void
     struct win_rec *rec = win_quick();
 
     if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) &&
+               oaddr != NULL && caddr != NULL && raddr != NULL &&
                fast_cas(rec->win, oaddr, caddr, raddr, target, disp)))
         return MPI_SUCCESS;
     return cas_general(oaddr, caddr, raddr, type, target, disp, win);

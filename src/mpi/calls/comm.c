@@ -64,9 +64,10 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
-               otype == ttype && ocount == tcount && args_known_type(ttype, &type) &&
-               type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
+    if (likely(oaddr != NULL && win_is(rec, win) &&
+               args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
+               ocount == tcount && args_known_type(ttype, &type) && type->contig &&
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
         if (likely(fast_put(rec->win, oaddr, target, disp, len)))
             return MPI_SUCCESS;
         return put_known(rec, oaddr, (size_t)tcount, type, target, disp, len);
@@ -94,9 +95,10 @@ MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) &&
-               rtype == ttype && rcount == tcount && args_known_type(ttype, &type) &&
-               type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+    if (likely(raddr != NULL && win_is(rec, win) &&
+               args_plain(rec, rcount | tcount, target, disp) && rtype == ttype &&
+               rcount == tcount && args_known_type(ttype, &type) && type->contig &&
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_get(rec->win, raddr, target, disp, len))
         return MPI_SUCCESS;
     return get_general(raddr, rcount, rtype, target, disp, tcount, ttype, win);

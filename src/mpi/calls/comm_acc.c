@@ -54,7 +54,7 @@ MRMA_PUBLIC int PMPI_Accumulate(const void *oaddr, int ocount, MPI_Datatype otyp
     size_t len;
 
     if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
-               otype == ttype && ocount == tcount && quick != ACC_NO_OP &&
+               otype == ttype && ocount == tcount && oaddr != NULL && quick != ACC_NO_OP &&
                args_known_type(ttype, &type) && type->contig &&
                !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, NULL, target, disp, len))
@@ -107,8 +107,8 @@ MRMA_PUBLIC int PMPI_Get_accumulate(const void *oaddr, int ocount, MPI_Datatype 
     size_t len;
 
     if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) &&
-               rtype == ttype && rcount == tcount &&
-               (quick == ACC_NO_OP || (otype == ttype && ocount == tcount)) &&
+               rtype == ttype && rcount == tcount && raddr != NULL &&
+               (quick == ACC_NO_OP || (otype == ttype && ocount == tcount && oaddr != NULL)) &&
                args_known_type(ttype, &type) && type->contig &&
                !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, raddr, target, disp, len))

@@ -21,7 +21,7 @@ static inline int comm_accumulate(const struct win_rec *rec, struct rma_op *op, 
 
     op->oaddr = oaddr;
     op->ocount = (size_t)ocount;
-    err = args_transfer(rec, op, &op->otype, ocount, otype, target, disp, tcount, ttype);
+    err = args_transfer(rec, op, oaddr, &op->otype, ocount, otype, target, disp, tcount, ttype);
     if (likely(err == MRMA_SUCCESS))
         err = args_accumulate(op, mpi_op);
     return likely(err == MRMA_SUCCESS) ? rma_accumulate(rec->win, op) : err;
@@ -52,6 +52,10 @@ static inline int comm_get_accumulate(const struct win_rec *rec, struct rma_op *
     }
     if (likely(err == MRMA_SUCCESS))
         err = args_accumulate(op, mpi_op);
+    if (likely(err == MRMA_SUCCESS))
+        err = args_buffer(raddr, op->rtype, op->rcount, "result");
+    if (likely(err == MRMA_SUCCESS) && origin)
+        err = args_buffer(oaddr, op->otype, op->ocount, "origin");
     return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
 }
 

@@ -14,26 +14,32 @@
 #include "mpi/calls/comm_transfer.h"
 #include "mpi/requests/request.h"
 
-/* A cleared operation and its request, or NULL (MRMA_ERR_NO_MEM). */
-static struct mpi_request *request_for(struct rma_op *op, const char *func)
+/* Makes a cleared operation and its request, *out, for which the application has the address place.
+ * MRMA_ERR_ARG (there is none), MRMA_ERR_NO_MEM. */
+static int request_for(struct rma_op *op, const char *func, const MPI_Request *place,
+                       struct mpi_request **out)
 {
-    struct mpi_request *r = request_new(func);
+    const int err = args_place(place, "request");
 
     rma_op_clear(op);
-    if (likely(r != NULL))
-        op->req = &r->req;
-    return r;
+    if (unlikely(err != MRMA_SUCCESS))
+        return err;
+    *out = request_new(func);
+    if (unlikely(*out == NULL))
+        return MRMA_ERR_NO_MEM;
+    op->req = &(*out)->req;
+    return MRMA_SUCCESS;
 }
 
 int comm_rput(const struct win_rec *rec, const void *oaddr, int64_t ocount, MPI_Datatype otype,
               int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
 {
     struct rma_op op;
-    struct mpi_request *r = request_for(&op, "MPI_Rput");
-    int err;
+    struct mpi_request *r;
+    int err = request_for(&op, "MPI_Rput", request, &r);
 
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rput", MRMA_ERR_NO_MEM, &op);
+    if (unlikely(err != MRMA_SUCCESS))
+        return op_fail(rec, "MPI_Rput", err, &op);
     err = comm_put(rec, &op, oaddr, ocount, otype, target, disp, tcount, ttype);
     return request_issued(r, rec, err, &op, request);
 }
@@ -42,11 +48,11 @@ int comm_rget(const struct win_rec *rec, void *raddr, int64_t rcount, MPI_Dataty
               int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype, MPI_Request *request)
 {
     struct rma_op op;
-    struct mpi_request *r = request_for(&op, "MPI_Rget");
-    int err;
+    struct mpi_request *r;
+    int err = request_for(&op, "MPI_Rget", request, &r);
 
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rget", MRMA_ERR_NO_MEM, &op);
+    if (unlikely(err != MRMA_SUCCESS))
+        return op_fail(rec, "MPI_Rget", err, &op);
     err = comm_get(rec, &op, raddr, rcount, rtype, target, disp, tcount, ttype);
     return request_issued(r, rec, err, &op, request);
 }
@@ -56,11 +62,11 @@ int comm_raccumulate(const struct win_rec *rec, const void *oaddr, int64_t ocoun
                      MPI_Datatype ttype, MPI_Op mpi_op, MPI_Request *request)
 {
     struct rma_op op;
-    struct mpi_request *r = request_for(&op, "MPI_Raccumulate");
-    int err;
+    struct mpi_request *r;
+    int err = request_for(&op, "MPI_Raccumulate", request, &r);
 
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Raccumulate", MRMA_ERR_NO_MEM, &op);
+    if (unlikely(err != MRMA_SUCCESS))
+        return op_fail(rec, "MPI_Raccumulate", err, &op);
     err = comm_accumulate(rec, &op, oaddr, ocount, otype, target, disp, tcount, ttype, mpi_op);
     return request_issued(r, rec, err, &op, request);
 }
@@ -71,11 +77,11 @@ int comm_rget_accumulate(const struct win_rec *rec, const void *oaddr, int64_t o
                          MPI_Op mpi_op, MPI_Request *request)
 {
     struct rma_op op;
-    struct mpi_request *r = request_for(&op, "MPI_Rget_accumulate");
-    int err;
+    struct mpi_request *r;
+    int err = request_for(&op, "MPI_Rget_accumulate", request, &r);
 
-    if (unlikely(r == NULL))
-        return op_fail(rec, "MPI_Rget_accumulate", MRMA_ERR_NO_MEM, &op);
+    if (unlikely(err != MRMA_SUCCESS))
+        return op_fail(rec, "MPI_Rget_accumulate", err, &op);
     err = comm_get_accumulate(rec, &op, oaddr, ocount, otype, raddr, rcount, rtype, target, disp,
                               tcount, ttype, mpi_op);
     return request_issued(r, rec, err, &op, request);

@@ -24,7 +24,7 @@ static inline int comm_put(const struct win_rec *rec, struct rma_op *op, const v
 
     op->oaddr = oaddr;
     op->ocount = (size_t)ocount;
-    err = args_transfer(rec, op, &op->otype, ocount, otype, target, disp, tcount, ttype);
+    err = args_transfer(rec, op, oaddr, &op->otype, ocount, otype, target, disp, tcount, ttype);
     return likely(err == MRMA_SUCCESS) ? rma_put(rec->win, op) : err;
 }
 
@@ -37,7 +37,7 @@ static inline int comm_get(const struct win_rec *rec, struct rma_op *op, void *r
 
     op->raddr = raddr;
     op->rcount = (size_t)rcount;
-    err = args_transfer(rec, op, &op->rtype, rcount, rtype, target, disp, tcount, ttype);
+    err = args_transfer(rec, op, raddr, &op->rtype, rcount, rtype, target, disp, tcount, ttype);
     return likely(err == MRMA_SUCCESS) ? rma_get(rec->win, op) : err;
 }
 

@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "engine.h"
+#include "mpi/calls/argcheck.h"
 #include "mpi/calls/engine_get.h"
 #include "mpi/calls/win_info.h"
 #include "mpi/host/export.h"
@@ -114,6 +115,9 @@ MRMA_PUBLIC int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     err = engine_get(msg, sizeof msg);
     if (unlikely(err != MRMA_SUCCESS))
         return plain_fail("MPI_Alloc_mem", err, msg);
+    err = args_place(baseptr, "base");
+    if (unlikely(err != MRMA_SUCCESS))
+        return plain_fail("MPI_Alloc_mem", err, "");
     const uint64_t began = engine_alloc_begin(mpi_state.engine);
     if (is_hosts()) {
         rc = mpi_host.Alloc_mem(size, info, baseptr);

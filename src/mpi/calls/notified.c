@@ -57,9 +57,10 @@ MRMA_PUBLIC int PMPIRMA_Put_notify(const void *oaddr, int ocount, MPI_Datatype o
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
-               otype == ttype && ocount == tcount && args_known_type(ttype, &type) &&
-               type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+    if (likely(oaddr != NULL && win_is(rec, win) &&
+               args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
+               ocount == tcount && args_known_type(ttype, &type) && type->contig &&
+               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_put_notify(rec->win, oaddr, target, disp, len, number))
         return MPI_SUCCESS;
     return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, number, win);
@@ -128,6 +129,8 @@ MRMA_PUBLIC int PMPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Cou
         return MPI_ERR_WIN;
     err = check_source(rec, source, &rank);
     if (likely(err == MRMA_SUCCESS))
+        err = args_place(value, "value");
+    if (likely(err == MRMA_SUCCESS))
         err = rma_notify_read(rec->win, rank, number, &come);
     if (likely(err == MRMA_SUCCESS))
         *value = (MPI_Count)come;
@@ -177,6 +180,8 @@ MRMA_PUBLIC int PMPIRMA_Notify_init(MPI_Win win, int source, int number, MPI_Cou
     if (unlikely(rec == NULL))
         return MPI_ERR_WIN;
     err = count < 0 ? MRMA_ERR_ARG : check_source(rec, source, &rank);
+    if (likely(err == MRMA_SUCCESS))
+        err = args_place(request, "request");
     if (likely(err == MRMA_SUCCESS))
         err = rma_notify_expect(rec->win, rank, number);
     if (likely(err == MRMA_SUCCESS))

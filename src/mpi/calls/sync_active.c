@@ -114,7 +114,9 @@ MRMA_PUBLIC int PMPI_Win_test(MPI_Win win, int *flag)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_test(win, flag);
-    err = rma_test(rec->win, &done);
+    err = args_place(flag, "flag");
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_test(rec->win, &done);
     if (unlikely(err != MRMA_SUCCESS))
         return win_fail(rec, "MPI_Win_test", err);
     traced_event(rec, (struct trace_record){.kind = TRACE_TEST, .arg = done});

@@ -100,6 +100,15 @@ static void record_undo(struct win_rec *rec)
     win_rec_drop(rec);
 }
 
+/* Are there addresses for the window, and, where it makes memory, for its base? */
+static int check_places(const struct win_args *args, const void *baseptr, const MPI_Win *win)
+{
+    const bool makes = args->flavor == WIN_ALLOCATE || args->flavor == WIN_ALLOCATE_SHARED;
+    const int err = args_place(win, "window");
+
+    return err == MRMA_SUCCESS && makes ? args_place(baseptr, "base") : err;
+}
+
 /* The local half of creation. msg: what was wrong, if that is not plain. */
 static int win_prepare(const struct win_args *args, const struct boot *boot, struct win_info *info,
                        struct win_rec **rec, char *msg, size_t len)
@@ -174,6 +183,8 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         return comm_fail(args->comm, args->func, err,
                          "the host tells no rank or size of the communicator");
     err = win_prepare(args, &bm.boot, &info, &rec, msg, sizeof msg);
+    if (err == MRMA_SUCCESS && (err = check_places(args, baseptr, win)) != MRMA_SUCCESS)
+        record_undo(rec);
     bm.host_yields = host_yields();
     if (mpi_state.engine != NULL)
         bm.report = (struct boot_report){.log = engine_messages(),
@@ -264,11 +275,13 @@ MRMA_EXPORT_MPI(Win_create_dynamic);
  * a process: nothing can be agreed upon any more. */
 MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
 {
-    TRACED_WIN(Win_free, *win);
-    MPI_Win handle = *win;
+    MPI_Win handle = win != NULL ? *win : MPI_WIN_NULL;
+    TRACED_WIN(Win_free, handle);
     struct win_rec *rec = win_lookup(handle);
-    int err, rc, refused = MPI_SUCCESS;
+    int err = args_place(win, "window"), rc, refused = MPI_SUCCESS;
 
+    if (unlikely(err != MRMA_SUCCESS))
+        return plain_fail("MPI_Win_free", err, "");
     if (unlikely(rec == NULL))
         return mpi_host.Win_free(win);
     if (!rec->freeing) {

@@ -29,9 +29,9 @@ struct win_args {
 int win_make(const struct win_args *args, void *baseptr, MPI_Win *win);
 
 /* win_query_shared does MPI_Win_shared_query of a window of ours, with *size in bytes; baseptr is
- * the address of a pointer. Returns what the entry point returns; the outputs are set on success
- * only. */
-int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit,
-                     void *baseptr);
+ * the address of a pointer. unit_place is where the caller will store *disp_unit; it is only looked
+ * at. Returns what the entry point returns; the outputs are set on success only. */
+int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, const void *unit_place,
+                     uint32_t *disp_unit, void *baseptr);
 
 #endif

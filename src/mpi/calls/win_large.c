@@ -63,7 +63,7 @@ MRMA_PUBLIC int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, M
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_shared_query_c(win, rank, size, disp_unit, baseptr);
-    rc = win_query_shared(rec, rank, size, &unit, baseptr);
+    rc = win_query_shared(rec, rank, size, disp_unit, &unit, baseptr);
     if (rc == MPI_SUCCESS)
         *disp_unit = unit;
     return rc;

@@ -28,13 +28,14 @@ MRMA_PUBLIC int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
 {
     struct win_rec *rec = win_lookup(win);
 
+    int err;
+
     if (unlikely(rec == NULL))
         return mpi_host.Win_get_group(win, group);
-    if (PMPI_Group_excl(rec->group, 0, NULL, group) != MPI_SUCCESS)
-        return win_fail(
-            rec, "MPI_Win_get_group",
-            log_fail(engine_messages(), MRMA_ERR_OTHER, "the host refused a copy of the group"));
-    return MPI_SUCCESS;
+    err = args_place(group, "group");
+    if (err == MRMA_SUCCESS && PMPI_Group_excl(rec->group, 0, NULL, group) != MPI_SUCCESS)
+        err = log_fail(engine_messages(), MRMA_ERR_OTHER, "the host refused a copy of the group");
+    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_get_group", err);
 }
 MRMA_EXPORT_MPI(Win_get_group);
 
@@ -81,7 +82,12 @@ MRMA_PUBLIC int PMPI_Win_get_attr(MPI_Win win, int keyval, void *attribute, int 
 {
     struct win_rec *rec = win_lookup(win);
     MPI_Aint value;
+    int err = MRMA_SUCCESS;
 
+    if (rec != NULL && (err = args_place(attribute, "attribute")) == MRMA_SUCCESS)
+        err = args_place(flag, "flag");
+    if (unlikely(err != MRMA_SUCCESS))
+        return win_fail(rec, "MPI_Win_get_attr", err);
     if (rec == NULL || !win_attr_get(rec, keyval, attribute, &value))
         return mpi_host.Win_get_attr(win, keyval, attribute, flag);
     *flag = 1;
@@ -96,7 +102,9 @@ MRMA_PUBLIC int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_get_info(win, info);
-    err = win_info_make(rec, info);
+    err = args_place(info, "info");
+    if (err == MRMA_SUCCESS)
+        err = win_info_make(rec, info);
     return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_get_info", err);
 }
 MRMA_EXPORT_MPI(Win_get_info);
@@ -124,13 +132,19 @@ MRMA_EXPORT_MPI(Win_set_info);
 
 /* Any flavour but dynamic (4.1). Memory that is not mapped in this process has
  * size 0 and a null address. *size in bytes; baseptr: address of a pointer. */
-int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, uint32_t *disp_unit,
-                     void *baseptr)
+int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, const void *unit_place,
+                     uint32_t *disp_unit, void *baseptr)
 {
     uint64_t bytes = 0;
     void *base = NULL;
-    int err;
+    int err = args_place(size, "size");
 
+    if (err == MRMA_SUCCESS)
+        err = args_place(unit_place, "displacement unit");
+    if (err == MRMA_SUCCESS)
+        err = args_place(baseptr, "base");
+    if (err != MRMA_SUCCESS)
+        return win_fail(rec, "MPI_Win_shared_query", err);
     if (rank != MPI_PROC_NULL && !args_rank_ok(rec, rank))
         return win_fail_target(rec, "MPI_Win_shared_query", MRMA_ERR_RANK, rank);
     err = win_shared_query(rec->win, rank == MPI_PROC_NULL ? -1 : rank, &bytes, disp_unit, &base);
@@ -151,7 +165,7 @@ MRMA_PUBLIC int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_shared_query(win, rank, size, disp_unit, baseptr);
-    rc = win_query_shared(rec, rank, size, &unit, baseptr);
+    rc = win_query_shared(rec, rank, size, disp_unit, &unit, baseptr);
     if (rc == MPI_SUCCESS)
         *disp_unit = (int)unit;
     return rc;

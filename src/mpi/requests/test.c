@@ -14,10 +14,11 @@
 #include "mpi/host/host.h"
 #include "mpi/requests/request.h"
 
-/* In a trace: these requests are not complete. */
-static void tested(int rc, int done, int n, const MPI_Request *requests)
+/* In a trace: these requests are not complete, if *done is 0. done is not read after an error,
+ * since the host may have refused it. */
+static void tested(int rc, const int *done, int n, const MPI_Request *requests)
 {
-    if (unlikely(mpi_trace != NULL) && rc == MPI_SUCCESS && !done)
+    if (unlikely(mpi_trace != NULL) && rc == MPI_SUCCESS && !*done)
         request_traced_tests(n, requests);
 }
 
@@ -27,7 +28,7 @@ MRMA_PUBLIC int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     if (request_pending())
         request_advance();
     const int rc = mpi_host.Test(request, flag, status);
-    tested(rc, *flag, 1, request);
+    tested(rc, flag, 1, request);
     return rc;
 }
 MRMA_EXPORT_MPI(Test);
@@ -39,7 +40,7 @@ MRMA_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int *index, int 
     if (request_pending())
         request_advance();
     const int rc = mpi_host.Testany(count, requests, index, flag, status);
-    tested(rc, *flag, count, requests);
+    tested(rc, flag, count, requests);
     return rc;
 }
 MRMA_EXPORT_MPI(Testany);
@@ -50,7 +51,7 @@ MRMA_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_S
     if (request_pending())
         request_advance();
     const int rc = mpi_host.Testall(count, requests, flag, statuses);
-    tested(rc, *flag, count, requests);
+    tested(rc, flag, count, requests);
     return rc;
 }
 MRMA_EXPORT_MPI(Testall);
@@ -62,7 +63,7 @@ MRMA_PUBLIC int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount
     if (request_pending())
         request_advance();
     const int rc = mpi_host.Testsome(incount, requests, outcount, indices, statuses);
-    tested(rc, *outcount != 0, incount, requests);
+    tested(rc, outcount, incount, requests);
     return rc;
 }
 MRMA_EXPORT_MPI(Testsome);
@@ -73,7 +74,7 @@ MRMA_PUBLIC int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Stat
     if (request_pending())
         request_advance();
     const int rc = mpi_host.Request_get_status(request, flag, status);
-    tested(rc, *flag, 1, &request);
+    tested(rc, flag, 1, &request);
     return rc;
 }
 MRMA_EXPORT_MPI(Request_get_status);
