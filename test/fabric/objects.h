@@ -130,6 +130,10 @@ struct chunk {
     struct wire *wire; /* held: that it has come by; NULL: it has gone since */
     uint64_t due;      /* held: until then at most */
     size_t done;       /* bytes of frame and payload */
+    void *place;       /* where the message goes; held: it is fetched. NULL: another frame */
+    size_t room;       /* bytes there */
+    void *context;     /* of its receive buffer */
+    uint64_t flags;    /* what its completion has */
     struct frame frame;
     unsigned char payload[];
 };

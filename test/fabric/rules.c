@@ -49,6 +49,7 @@ static struct rules profiles[] = {
      .placed_us = 20000,
      .delay_us = 300,
      .sized = 1,
+     .fetched = 16384,
      .cq_data = 4,
      .words = 1,
      .atomics = ATOMICS_VERBS,
@@ -119,7 +120,7 @@ static const struct {
     FIELD(lost_inject), FIELD(lost_ms),       FIELD(cards),        FIELD(sized),
     FIELD(mr_us),       FIELD(mr_fail_after), FIELD(placed_us),    FIELD(universe),
     FIELD(pci),         FIELD(atomics_lie),   FIELD(atomics_fail), FIELD(late_atomics),
-    FIELD(cq_data),     FIELD(words),
+    FIELD(cq_data),     FIELD(words),         FIELD(fetched),
 };
 
 static void fill(struct rules *rules)

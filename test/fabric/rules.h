@@ -69,6 +69,10 @@ struct rules {
                                FI_DELIVERY_COMPLETE for writes */
     unsigned delay_us;      /* a completion is told so much later, at most */
     unsigned leftover;      /* the end of a receive buffer is an event that names unused bytes */
+    unsigned fetched;       /* messages of more bytes get their place in a receive buffer at once,
+                               and are fetched then: they are complete after shorter ones behind
+                               them. When one has waited for a buffer, and takes the last room of
+                               it, an event says at once that the buffer is used up. 0: none are */
     unsigned lost_inject;   /* LOST_* */
     unsigned lost_ms;       /* until an operation to an endpoint that has gone fails */
     unsigned cards;         /* domains */

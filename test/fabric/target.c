@@ -18,6 +18,7 @@
 #include "test/fabric/objects.h"
 
 #define HELD_NS UINT64_C(400000)
+#define FETCH_NS UINT64_C(50000) /* a tenth of the longest time that a message is fetched */
 
 /* ---- messages ---- */
 
@@ -31,38 +32,63 @@ static struct op *first_buffer(struct endpoint *ep)
     return NULL;
 }
 
-/* Some cards say by an event of its own that a buffer is used up, and name what is left of it. */
+/* Some say by an event of its own that a buffer is used up, and may name what is left of it. */
 static void end_by_event(struct op *op)
 {
-    const struct fi_cq_err_entry told = {.op_context = op->context,
-                                         .flags = FI_MULTI_RECV,
-                                         .buf = (char *)op->iov[0].iov_base + op->used,
-                                         .len = op->iov[0].iov_len - op->used};
+    struct fi_cq_err_entry told = {.op_context = op->context, .flags = FI_MULTI_RECV};
+    if (rules->leftover) {
+        told.buf = (char *)op->iov[0].iov_base + op->used;
+        told.len = op->iov[0].iov_len - op->used;
+    }
     queue_add(op->ep->cq, NULL, &told, 0);
 }
 
-static void fill(struct op *op, const struct chunk *c)
+/* The message is in its place, which the user may have taken back since it was given. */
+static void tell_message(struct endpoint *ep, struct chunk *c)
+{
+    const size_t len = c->frame.payload < c->room ? (size_t)c->frame.payload : c->room;
+    const struct fi_cq_err_entry told = {.op_context = c->context,
+                                         .flags = c->flags,
+                                         .buf = c->place,
+                                         .len = len,
+                                         .err = len < c->frame.payload ? FI_ETRUNC : 0};
+    memcpy(c->place, c->payload, len);
+    queue_add(ep->cq, NULL, &told, 0);
+    free(c);
+}
+
+/* It is complete a while later. */
+static void fetch(struct endpoint *ep, struct chunk *c)
+{
+    c->wire = NULL;
+    c->due = now_ns() + (1 + domain_random(ep->domain, 10)) * FETCH_NS;
+    list_push_back(&ep->held, &c->node);
+}
+
+/* waited: the message was there before the buffer. */
+static void fill(struct op *op, struct chunk *c, bool waited)
 {
     struct endpoint *ep = op->ep;
     const size_t len = (size_t)c->frame.payload, room = op->iov[0].iov_len - op->used;
-    const bool multi = op->flags & FI_MULTI_RECV;
-    struct fi_cq_err_entry told = {.op_context = op->context,
-                                   .flags = FI_RECV | FI_MSG,
-                                   .buf = (char *)op->iov[0].iov_base + op->used,
-                                   .len = len < room ? len : room};
+    const bool multi = op->flags & FI_MULTI_RECV, fetched = rules->fetched && len > rules->fetched;
     if (len > room)
         rules_broken("a message of %zu bytes arrives where a buffer has %zu left", len, room);
-    memcpy(told.buf, c->payload, told.len);
-    op->used += told.len;
+    c->place = (char *)op->iov[0].iov_base + op->used;
+    c->context = op->context;
+    c->flags = FI_RECV | FI_MSG;
+    c->room = room;
+    op->used += len < room ? len : room;
     const bool ends = !multi || op->iov[0].iov_len - op->used < ep->min_multi;
-    if (multi && ends && !rules->leftover)
-        told.flags |= FI_MULTI_RECV;
-    if (len > room)
-        told.err = FI_ETRUNC;
-    queue_add(ep->cq, NULL, &told, 0);
+    const bool by_event = rules->leftover || (waited && fetched);
+    if (multi && ends && !by_event)
+        c->flags |= FI_MULTI_RECV;
+    if (fetched)
+        fetch(ep, c);
+    else
+        tell_message(ep, c);
     if (!ends)
         return;
-    if (multi && rules->leftover)
+    if (multi && by_event)
         end_by_event(op);
     op_free(op);
 }
@@ -71,11 +97,8 @@ void target_match(struct endpoint *ep)
 {
     struct list_node *node;
     struct op *op;
-    while ((op = first_buffer(ep)) != NULL && (node = list_pop_front(&ep->unexpected)) != NULL) {
-        struct chunk *c = LIST_ENTRY(node, struct chunk, node);
-        fill(op, c);
-        free(c);
-    }
+    while ((op = first_buffer(ep)) != NULL && (node = list_pop_front(&ep->unexpected)) != NULL)
+        fill(op, LIST_ENTRY(node, struct chunk, node), true);
 }
 
 /* ---- memory ---- */
@@ -133,6 +156,15 @@ static void change(struct domain *d, struct wire *w, const struct chunk *c)
 
 /* ---- frames ---- */
 
+static void receive(struct endpoint *ep, struct chunk *c)
+{
+    struct op *op = list_empty(&ep->unexpected) ? first_buffer(ep) : NULL;
+    if (op)
+        fill(op, c, false);
+    else
+        list_push_back(&ep->unexpected, &c->node);
+}
+
 /* w: NULL, if whoever sent it has gone. */
 static void deal_with(struct endpoint *ep, struct wire *w, struct chunk *c)
 {
@@ -140,8 +172,7 @@ static void deal_with(struct endpoint *ep, struct wire *w, struct chunk *c)
     switch ((enum op_kind)f->kind) {
     case OP_SEND:
         wire_answer(w, f, 0, NULL, 0);
-        list_push_back(&ep->unexpected, &c->node);
-        target_match(ep);
+        receive(ep, c);
         return;
     case OP_WRITE:
         wire_answer(w, f, put(ep, c), NULL, 0);
@@ -166,7 +197,10 @@ static void deal_with(struct endpoint *ep, struct wire *w, struct chunk *c)
 static void release(struct endpoint *ep, struct chunk *c)
 {
     list_remove(&c->node);
-    deal_with(ep, c->wire, c);
+    if (c->place)
+        tell_message(ep, c);
+    else
+        deal_with(ep, c->wire, c);
 }
 
 /* A message has come: what it has overtaken has one less to wait for. */
@@ -174,7 +208,7 @@ static void overtake(struct endpoint *ep, const struct wire *w)
 {
     LIST_EACH_SAFE (it, &ep->held) {
         struct chunk *c = LIST_ENTRY(it, struct chunk, node);
-        if (c->wire != w)
+        if (c->wire != w || c->place)
             continue;
         COUNT(held);
         if (--c->frame.late == 0)
@@ -230,7 +264,7 @@ void target_step(struct endpoint *ep)
     const uint64_t now = now_ns();
     LIST_EACH_SAFE (it, &ep->held) {
         struct chunk *c = LIST_ENTRY(it, struct chunk, node);
-        if (c->due <= now || !c->wire)
+        if (c->due <= now || (!c->wire && !c->place))
             release(ep, c);
     }
 }

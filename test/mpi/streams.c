@@ -3,7 +3,7 @@
  * streams.c - several origins send to one target without pause, in messages of mixed sizes, and
  * every byte that arrives is checked.
  *
- * streams [MEGABYTES]. Each rank but 0 is the origin of a stream to rank 0, into a part of the
+ * streams [MEGABYTES] [flushed]. Each rank but 0 is the origin of a stream to rank 0, into a part of the
  * window that is its own. A round is a lock_all epoch of so many megabytes by each origin
  * (MTEST_ROUNDS rounds): blocks of a few bytes up to the whole part are accumulated one behind the
  * other, wrap around at the end of the part, and are flushed locally now and then. Sums show what
@@ -12,6 +12,8 @@
 #include "mtcomm.h"
 
 enum { WORDS = 256 * 1024 /* in each origin's part */ };
+
+static bool flushed;
 
 /* What an origin adds to word i. */
 static uint64_t addend(int origin, size_t i)
@@ -24,7 +26,9 @@ static uint64_t addend(int origin, size_t i)
 static size_t draw_block(struct mt_rng *rng, size_t at, size_t left)
 {
     static const size_t most[] = {4, 64, 1024, 4096, 4096, 16384, WORDS};
-    size_t n = 1 + (size_t)mt_rng_below(rng, most[mt_rng_below(rng, sizeof most / sizeof most[0])]);
+    const size_t bound = flushed ? (size_t)WORDS >> mt_rng_below(rng, 5)
+                                 : most[mt_rng_below(rng, sizeof most / sizeof *most)];
+    size_t n = flushed ? bound : 1 + (size_t)mt_rng_below(rng, bound);
     n = n < WORDS - at ? n : WORDS - at;
     return n < left ? n : left;
 }
@@ -37,7 +41,9 @@ static void stream(const struct mt_win *w, const uint64_t *values, int round, si
         const size_t n = draw_block(&rng, at, words);
         MT_OK(MPI_Accumulate(values + at, (int)n, MPI_UINT64_T, 0, (MPI_Aint)(part + at), (int)n,
                              MPI_UINT64_T, MPI_SUM, w->win));
-        if (mt_rng_below(&rng, 16) == 0)
+        if (flushed)
+            MT_OK(MPI_Win_flush(0, w->win));
+        else if (mt_rng_below(&rng, 16) == 0)
             MT_OK(MPI_Win_flush_local(0, w->win));
         words -= n;
         at = (at + n) % WORDS;
@@ -50,7 +56,8 @@ static void count(int origin, int round, size_t words, uint32_t *times)
     struct mt_rng rng = mt_rng((uint64_t)round * 64 + (uint64_t)origin);
     for (size_t at = 0; words > 0;) {
         const size_t n = draw_block(&rng, at, words);
-        (void)mt_rng_below(&rng, 16);
+        if (!flushed)
+            (void)mt_rng_below(&rng, 16);
         for (size_t i = 0; i < n; i++)
             times[at + i]++;
         words -= n;
@@ -75,6 +82,7 @@ int main(int argc, char **argv)
     const char *asked = getenv("MTEST_ROUNDS");
     const int rounds = asked ? atoi(asked) : 3;
     const size_t words = (size_t)(argc > 1 ? atoi(argv[1]) : 50) * 131072;
+    flushed = argc > 2 && strcmp(argv[2], "flushed") == 0;
     const size_t parts = mt_rank ? 0 : (size_t)mt_size - 1;
     uint64_t *values = malloc(WORDS * sizeof *values);
     uint32_t *times = calloc(parts * WORDS + 1, sizeof *times);

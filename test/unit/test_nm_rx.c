@@ -4,7 +4,8 @@
  * played here: its peers' messages lie back to back in the first buffer that was posted, are
  * complete in any order, or fail. It says that a buffer is used up with the message that takes the
  * last room, as libfabric 1.17's "net" does, or with the last one that is complete, as later ones
- * do.
+ * do, or by an event of its own as soon as the last room is given away, as "ofi_rxm" does where
+ * messages have waited for a buffer.
  *
  * What may never be: a buffer that is posted again while a message in it is under way, and no
  * buffer for a message.
@@ -13,9 +14,10 @@
 
 #include "netmod/ofi/ofi.h"
 
-enum { PEERS = 5, POSTED = 4096, ENTRIES = 64, TOKEN = 100 };
+enum { PEERS = 5, POSTED = 4096, ENTRIES = 256, TOKEN = 100 };
 
-enum flag_with { FIRST_FULL, LAST_COMPLETE };
+enum flag_with { FIRST_FULL, LAST_COMPLETE, OWN_EVENT };
+enum refusal { TAKEN, WHOLE, IN_PART };
 
 /* A message of a peer under way. */
 struct slice {
@@ -40,6 +42,7 @@ static struct {
     size_t nentries;
     struct fi_cq_err_entry error;
     bool has_error;
+    enum refusal refuse; /* how the next buffer is not taken */
     enum flag_with flag;
 } p;
 
@@ -48,11 +51,35 @@ static size_t posted_now(void)
     return (p.end + POSTED - p.first) % POSTED;
 }
 
+/* The provider says of a buffer that it is used up, and nothing else. */
+static void tell_end(struct nm_rx *rx)
+{
+    assert_true(p.nentries < ENTRIES);
+    p.entries[p.nentries++] =
+        (struct fi_cq_data_entry){.op_context = &rx->op, .flags = FI_MULTI_RECV};
+}
+
+/* A buffer is not taken. In part: a message that waited was put into it before. */
+static ssize_t refuse(struct nm_rx *rx)
+{
+    const enum refusal how = p.refuse;
+    p.refuse = TAKEN;
+    if (how == WHOLE)
+        return -FI_EAGAIN;
+    p.slices[1] = (struct slice){.at = rx->bytes, .len = 20000, .rx = rx};
+    for (int i = 0; i < NM_CQ_BURST * NM_CQ_BURSTS + 8; i++)
+        p.entries[p.nentries++] = (struct fi_cq_data_entry){.flags = FI_REMOTE_WRITE};
+    tell_end(rx);
+    return -FI_ENOMEM;
+}
+
 static ssize_t receive_into(struct fid_ep *ep, const struct fi_msg *msg, uint64_t flags)
 {
     const unsigned char *bytes = msg->msg_iov->iov_base;
     (void)ep;
     assert_true(flags == FI_MULTI_RECV && msg->msg_iov->iov_len == NM_RX_BYTES);
+    if (p.refuse)
+        return refuse((struct nm_rx *)(void *)msg->context);
     for (int i = 0; i < PEERS; i++)
         assert_false(p.slices[i].at >= bytes && p.slices[i].at < bytes + NM_RX_BYTES);
     p.posted[p.end] = (struct nm_rx *)(void *)msg->context;
@@ -145,7 +172,9 @@ static struct nm_rx *claim(unsigned peer, size_t len)
     s->at = s->rx->bytes + p.used;
     p.used += len;
     if (NM_RX_BYTES - p.used < NM_MSG_MAX) {
-        s->flagged = true;
+        s->flagged = p.flag != OWN_EVENT;
+        if (p.flag == OWN_EVENT)
+            tell_end(s->rx);
         p.first = (p.first + 1) % POSTED;
         p.used = 0;
     }
@@ -155,7 +184,7 @@ static struct nm_rx *claim(unsigned peer, size_t len)
 /* Has the provider done with its buffer with this message? */
 static bool ends_buffer(const struct slice *s, bool full)
 {
-    if (p.flag == FIRST_FULL)
+    if (p.flag != LAST_COMPLETE)
         return full;
     if (s->rx == p.posted[p.first])
         return false; /* being filled */
@@ -229,6 +258,61 @@ static void flagged_before_complete(void **state)
     assert_false(is_posted(rx));
     complete(0);
     assert_true(is_posted(rx));
+    finish();
+}
+
+/* The end is told before anything in the buffer is complete, or when a part of it is. */
+static void told_before_complete(void **state)
+{
+    (void)state;
+    for (unsigned done = 0; done < 3; done++) {
+        begin(OWN_EVENT, false);
+        const size_t at_first = posted_now();
+        struct nm_rx *rx = claim(0, NM_MSG_MAX);
+        for (unsigned i = 1; i < 3; i++)
+            (void)claim(i, NM_MSG_MAX);
+        for (unsigned i = 0; i < done; i++)
+            complete(i);
+        (void)nm_poll(&p.nm.channel);
+        assert_int_equal(posted_now(), at_first);
+        for (unsigned i = 3; i-- > done;) { /* the last one first */
+            assert_false(is_posted(rx));
+            complete(i);
+        }
+        assert_true(is_posted(rx));
+        finish();
+    }
+}
+
+/* The provider puts a message that waited into a buffer, refuses the rest of it, and tells the end
+ * behind more events than one poll reads. */
+static void refused_in_part(void **state)
+{
+    (void)state;
+    begin(FIRST_FULL, false);
+    struct nm_rx *rx = p.posted[p.first];
+    p.refuse = IN_PART;
+    fill_up(0, rx); /* it is posted again, which fails */
+    for (int i = 0; i < 3; i++) {
+        assert_false(is_posted(rx));
+        (void)nm_poll(&p.nm.channel);
+    }
+    p.slices[1].at = NULL;
+    assert_true(p.refuse == TAKEN && !is_posted(rx)); /* nobody knows when its room is free again */
+    assert_int_equal(p.nm.nheld, 1);
+    finish();
+}
+
+/* What was refused whole is tried again. */
+static void refused(void **state)
+{
+    (void)state;
+    begin(FIRST_FULL, true);
+    struct nm_rx *rx = p.posted[p.first];
+    p.refuse = WHOLE;
+    fill_up(0, rx);
+    (void)nm_poll(&p.nm.channel);
+    assert_true(p.refuse == TAKEN && is_posted(rx));
     finish();
 }
 
@@ -325,14 +409,18 @@ static void at_random(void **state)
 
 int main(void)
 {
-    static enum flag_with full = FIRST_FULL, last = LAST_COMPLETE;
+    static enum flag_with full = FIRST_FULL, last = LAST_COMPLETE, event = OWN_EVENT;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flagged_before_complete),
+        cmocka_unit_test(told_before_complete),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_in_part),
         cmocka_unit_test(alone),
         cmocka_unit_test(torn),
         cmocka_unit_test(never_flagged),
         {"at_random: flagged when full", at_random, NULL, NULL, &full},
         {"at_random: flagged when complete", at_random, NULL, NULL, &last},
+        {"at_random: by an event when full", at_random, NULL, NULL, &event},
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

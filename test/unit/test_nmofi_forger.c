@@ -143,6 +143,7 @@ static void rules(void **state)
         {"another length", "malformed", 2, 1, 0, 32, 24},
         {"too many credits", "more credits", 3, 1, 9, 0, 16},
         {"far number", "number is wrong", 2, 60000, 0, 8, 24},
+        {"a missing number", "is missing", 2, 2, 0, 8, 24},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct end *e = open_pair(state);
@@ -152,9 +153,13 @@ static void rules(void **state)
         struct wire w = {
             .token = siphash(secret, parties, sizeof parties), .kind = 1, .version = 1, .len = 8};
         w.body[0] = parties[0];
+        e[0].known = false; /* whose place the forger takes: it answers nothing */
         forger_open(&f, *state, &e[1]);
         forge(&f, e, &w, 24); /* a good hello */
         POLL_UNTIL(e, nmofi_get_stats(e[1].nm)->links == 1);
+        w.token = 42; /* a message that is nobody's, whatever comes behind it */
+        forge(&f, e, &w, 24);
+        w.token = siphash(secret, parties, sizeof parties);
         w.kind = bad[i].kind;
         w.seq = bad[i].seq;
         w.credits = bad[i].credits;
@@ -162,6 +167,7 @@ static void rules(void **state)
         forge(&f, e, &w, bad[i].size);
         const char *said = "";
         POLL_UNTIL(e, strstr(said = log_text(&e[1].lp, text, sizeof text), bad[i].said));
+        POLL_UNTIL(e, e[1].vc.state == CH3_VC_FAILED);
         assert_int_equal(e[1].got, 0);
         forger_close(&f);
         close_pair(e);

@@ -12,14 +12,21 @@
  * its own, where there is none; there a buffer serves several links.
  *
  * A receive buffer is posted again when the provider says that it is used up (FI_MULTI_RECV). Some
- * say so with the message that takes the last room, while messages of other peers before it are
- * still being received: "net", "tcp" before 1.18.3 and 1.19.1, and ofi_rxm (nm->early_release).
- * There the buffer is held until all its bytes up to the end of its furthest message are complete:
- * messages lie back to back. Meanwhile another one takes its place. Of a message that fails (its
- * sender has died in the middle) the provider tells no length, and before 2.1 it may never say that
- * the buffer is used up. Such a torn buffer stays away until every peer has completed a message
- * behind that, so that none can be in the middle of one in it; with ofi_rxm, whose peers may have
- * several under way, until the end.
+ * say so while messages in it are still being received (nm->early_release): "net", and "tcp" before
+ * 1.18.3 and 1.19.1, with the message that takes the last room; ofi_rxm before 2.0 also by an event
+ * of its own, when messages that waited for a buffer have been given their places in it, before any
+ * byte of those beyond its eager size is there. There the buffer is held until all its bytes are
+ * complete: messages lie back to back, the first one at its beginning, and behind the last one is
+ * less room than for the longest message, which is what ends a buffer (FI_OPT_MIN_MULTI_RECV).
+ * Meanwhile another one takes its place. Of a message that fails (its sender has died in the
+ * middle) the provider tells no length, and before 2.1 it may never say that the buffer is used up.
+ * Such a torn buffer stays away until every peer has completed a message behind that, so that none
+ * can be in the middle of one in it; with ofi_rxm, whose peers may have several under way, until
+ * the end.
+ *
+ * A buffer that the provider did not take is tried again when all events have been read. For
+ * ofi_rxm may put messages that waited into it before it refuses the rest, and tells by an event
+ * that the buffer is used up: then it is held like any other.
  *
  * Everything lies in registered memory if the provider asks for it (FI_MR_LOCAL).
  * All is freed after the endpoint is closed, when the provider has forgotten it.
@@ -106,8 +113,10 @@ void nm_rx_post(struct nmofi *nm, struct nm_rx *rx)
         .msg_iov = &iov, .desc = &desc, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = &rx->op};
     if (list_node_queued(&rx->waiting))
         list_remove(&rx->waiting);
-    if (fi_recvmsg(nm->ep, &msg, FI_MULTI_RECV))
+    if (fi_recvmsg(nm->ep, &msg, FI_MULTI_RECV)) {
         list_push_back(&nm->rx_waiting, &rx->waiting);
+        nm->rx_refused = true;
+    }
 }
 
 static void rx_free(struct nm_rx *rx)
@@ -189,7 +198,7 @@ static bool is_quiet(struct nmofi *nm, const struct nm_rx *rx)
 {
     if (rx->torn)
         return nm->sequential && heard_from_all(nm, rx);
-    return !nm->early_release || rx->complete == rx->end;
+    return !nm->early_release || (rx->complete == rx->end && rx->end > NM_RX_BYTES - NM_MSG_MAX);
 }
 
 static void hold(struct nmofi *nm, struct nm_rx *rx)
@@ -197,6 +206,14 @@ static void hold(struct nmofi *nm, struct nm_rx *rx)
     nm->nheld += !rx->held;
     rx->held = true;
     (void)nm_rx_grow(nm, nm->stats.links); /* without memory: with fewer, until a later call */
+}
+
+/* The provider has said that no further messages come into this one. */
+static void note_used_up(struct nm_rx *rx)
+{
+    rx->used_up = true;
+    if (list_node_queued(&rx->waiting))
+        list_remove(&rx->waiting);
 }
 
 /* Torn buffers wait for peers, not for completions of their own: looked at when another one is
@@ -217,7 +234,7 @@ void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, si
     rx->complete += (uint32_t)len;
     rx->end = end > rx->end ? (uint32_t)end : rx->end;
     if (used_up) {
-        rx->used_up = true;
+        note_used_up(rx);
         rx->ended_at = nm->stats.received;
         if (nm->nheld)
             post_torn(nm);
@@ -232,7 +249,8 @@ void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, si
 
 void nm_rx_failed(struct nmofi *nm, struct nm_rx *rx, bool used_up)
 {
-    rx->used_up |= used_up;
+    if (used_up)
+        note_used_up(rx);
     if (!nm->early_release) {
         if (used_up)
             nm_rx_post(nm, rx);

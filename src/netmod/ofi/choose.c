@@ -52,18 +52,20 @@ struct known {
     bool unshared;  /* words: under ofi_rxm only with receive buffers of each peer's own. From a
                        queue of all peers verbs takes such a write for a message, whose text is what
                        the buffer held before (up to libfabric 2.6) */
+    bool early;     /* it may say too early that a receive buffer is used up: buf.c */
     bool transmits; /* the end of a put says only that the data has been transmitted, whatever is
                        asked for: verbs ends what RDMA writes with when the target's card has it */
 };
 
 static const struct known known[] = {
-    {.core = "tcp", .rank = RANK_TCP, .words = true},
-    {.core = "net", .rank = RANK_NET, .words = true},
+    {.core = "tcp", .rank = RANK_TCP, .words = true, .early = true},
+    {.core = "net", .rank = RANK_NET, .words = true, .early = true},
     {.core = "verbs",
      .rank = RANK_HARDWARE,
      .card = true,
      .words = true,
      .unshared = true,
+     .early = true, /* its datagrams are ofi_rxm's */
      .transmits = true},
     {.core = "cxi", .rank = RANK_HARDWARE, .card = true},
     {.core = "efa", .rank = RANK_HARDWARE, .words = true},
@@ -459,7 +461,7 @@ static void note_properties(struct nmofi *nm)
     nm->software = rank < RANK_HARDWARE;
     nm->over_tcp = nm->software && rank != RANK_UNKNOWN;
     nm->sequential = sockets && !is_over_rxm(nm->info);
-    nm->early_release = sockets || is_over_rxm(nm->info);
+    nm->early_release = (k && k->early) || is_over_rxm(nm->info);
     nm->unordered = is_unordered(nm->info);
     nm->silent = k && k->silent;
     nm->card = k && k->card;
@@ -479,9 +481,10 @@ int nm_choose(struct nmofi *nm)
         return none_found(o);
     note_properties(nm);
     add_atomics(nm);
-    log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s, rank %d, inject %zu",
+    log_msg(o->log, LOG_LEVEL_DEBUG, "libfabric: %s on %s%s%s, rank %d, inject %zu",
             nm->info->fabric_attr->prov_name, nm->info->domain_attr->name,
-            nm->info->caps & FI_RMA ? ", puts and gets of its own" : "", rank_of(nm->info),
-            nm->info->tx_attr->inject_size);
+            nm->info->caps & FI_RMA ? ", puts and gets of its own" : "",
+            nm->early_release ? ", receive buffers are held until all in them is complete" : "",
+            rank_of(nm->info), nm->info->tx_attr->inject_size);
     return MRMA_SUCCESS;
 }

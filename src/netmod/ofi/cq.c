@@ -122,19 +122,25 @@ unsigned nm_poll(struct ch3_channel *ch)
     nm->events = 0;
     if (list_empty(&nm->secrets)) /* nobody can show yet that it is of this job */
         return 0;
-    for (int i = 0; i < NM_CQ_BURSTS && !read_burst(nm); i++)
-        ;
+    bool all = false;
+    for (int i = 0; i < NM_CQ_BURSTS && !all; i++) {
+        nm->rx_refused = false;
+        all = read_burst(nm) && !nm->rx_refused;
+    }
     if (!list_empty(&nm->owing))
         nm_give_credits(nm);
     if (!list_empty(&nm->unknown))
         nm_find_unknown(nm);
     if (!list_empty(&nm->stalled) && nm_push(nm, clock_monotonic_ns()))
         nm->events++;
+    if (nm->stray_at)
+        nm_gap_watch(nm);
     if (!list_empty(&nm->broken))
         nm_link_report_broken(nm);
     if (nm->closing)
         nm_link_reap(nm);
-    post_again(nm);
+    if (all) /* what the provider has to say of buffers that it refused has been read: buf.c */
+        post_again(nm);
     if (nm->wait_fd >= 0 && atomic_exchange_explicit(&nm->asked, false, memory_order_relaxed)) {
         if (!nm->events)
             nm_life_in_vain(nm);

@@ -243,6 +243,7 @@ void nmofi_close(struct nmofi *nm)
     nm->ending = true;
     linger(nm);
     nm_fabric_end(nm);
+    nm_gap_end(nm);
     while ((node = list_first(&nm->links)) != NULL) {
         struct nmofi_link *link = LIST_ENTRY(node, struct nmofi_link, node);
         nm_rma_forget(link);

@@ -11,6 +11,7 @@
  *   atomic.c  rdma atomic operations
  *   vc.c      room for a packet, probing        broken.c a connection that has broken
  *   life.c    what says that this one lives     load.c   libfabric's functions, loaded late
+ *   gap.c     messages that are missing
  *
  * Messages: wire.h.
  *
@@ -110,6 +111,7 @@ struct nmofi_link {
     uint32_t credits;   /* units that may still be sent */
     uint32_t due;       /* units to give back */
     uint16_t seq;       /* of the next message */
+    uint16_t probed;    /* seq behind the last PROBE */
     bool greeting;      /* HELLO has been sent, others may overtake it */
     bool greeted;       /* other messages may follow */
     bool lost;          /* broken: nothing is sent any more */
@@ -131,8 +133,10 @@ struct nm_from {
     struct list_node unknown; /* in nm->unknown */
     struct list early; /* struct nm_early, by seq: arrived before their turn, or before find knew */
     uint32_t early_units;
-    uint64_t heard; /* nm->stats.received with its last message */
-    uint16_t seq;   /* of the next message */
+    uint64_t heard;     /* nm->stats.received with its last message */
+    uint64_t gap_since; /* watched: the message gap_seq is missing since; 0: none is */
+    uint16_t gap_seq;
+    uint16_t seq; /* of the next message */
     bool bye;
 };
 
@@ -194,6 +198,7 @@ struct nmofi {
     bool short_of_memory; /* reserve has failed for want of it: nothing that arrives tells when it
                              is over */
     struct list rx, rx_waiting; /* struct nm_rx */
+    bool rx_refused;            /* since events were read the provider has refused one */
     unsigned nrx, nheld;        /* of all receive buffers, and of those that are held */
     struct list rma_free;
     unsigned nrma;     /* struct nm_rma made */
@@ -201,6 +206,9 @@ struct nmofi {
     bool ending;       /* nmofi_close */
     unsigned events;   /* of the poll that runs */
     uint64_t doubt_at; /* not before: the next time that all peers are asked */
+    uint64_t stray_at; /* when a message was dropped that belongs to nobody; 0: none of late */
+    uint64_t watch_at; /* not before: the next look for gaps (gap.c) */
+    bool gaps;         /* there was one at the last look: somebody must poll */
     uint32_t polls;
 };
 
@@ -376,7 +384,8 @@ uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receive
 void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
 /* nm_probe is the channel's probe (ch3/channel.h): by a question to the peer's socket (reach.c),
- * and by a message where there is no such socket, or the provider says how each message ended. */
+ * and by a message where there is no such socket, or the provider says how each message ended, or
+ * the last message was none of these. */
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc);
 
 /* nm_doubt is called when the provider says of a message that it is lost, and not of which: all
@@ -432,6 +441,18 @@ void nm_find_unknown(struct nmofi *nm);
 /* nm_from_free forgets a sender, with the messages of it that wait for their turn. The link that
  * points to it is the caller's to clear. */
 void nm_from_free(struct nmofi *nm, struct nm_from *from);
+
+/* ---- gap.c ---- */
+
+/* nm_gap_stray is called when a message was dropped that belongs to nobody. */
+void nm_gap_stray(struct nmofi *nm);
+
+/* nm_gap_watch looks, at most ten times a second, whether peers have lost messages, and ends the
+ * connections of those that have. Called by polls as long as nm->stray_at is set. */
+void nm_gap_watch(struct nmofi *nm);
+
+/* nm_gap_end takes back what is promised to the channel. */
+void nm_gap_end(struct nmofi *nm);
 
 /* ---- cq.c ---- */
 

@@ -4,7 +4,9 @@
  *
  * Nothing of a message is read before its token is known, or, of a HELLO, computed
  * from a secret and the uids. What fails is counted, reported (the first few) and
- * dropped; the connection below stays, since who sent it is not known.
+ * dropped; the connection below stays, since who sent it is not known (but see gap.c). A message
+ * with the token of a peer in use that breaks the rules of wire.h ends the connection to that peer:
+ * either it does not keep them, or the provider has spoilt what was in the message.
  *
  * A peer may say hello before find knows it (it has left the bootstrap's exchange
  * earlier than we). What it sends then waits in early, like what arrives before
@@ -28,9 +30,23 @@ struct nm_early {
 
 static void refuse(struct nmofi *nm, const char *what, size_t len)
 {
+    nm_gap_stray(nm);
     if (nm->stats.dropped++ < NM_REPORTED)
         log_msg(nm->opts.log, LOG_LEVEL_WARN, "network: a message of %zu bytes is dropped: %s", len,
                 what);
+}
+
+/* A message that is the peer's, and is not what it can have sent. */
+static void distrust(struct nmofi *nm, struct nm_from *from, const char *what, size_t len)
+{
+    struct nmofi_link *link = from->link;
+    if (!link) {
+        refuse(nm, what, len);
+        return;
+    }
+    nm->stats.dropped++;
+    (void)nm_send_bare(link, NM_RESET);
+    nm_link_break(link, "a message of it, of %zu bytes, is not as it was sent: %s", len, what);
 }
 
 static void note_known(struct nmofi *nm, struct nm_from *from)
@@ -149,11 +165,7 @@ static void handle(struct nmofi *nm, struct nm_from *from, const struct nm_hdr *
     const uint16_t ahead = (uint16_t)(hdr->seq - from->seq);
     if (ahead < 4 * NM_WINDOW && keep(from, hdr, len))
         return;
-    refuse(nm, "its number is wrong", len);
-    if (from->link) {
-        (void)nm_send_bare(from->link, NM_RESET);
-        nm_link_break(from->link, "messages are missing");
-    }
+    distrust(nm, from, "its number is wrong", len);
 }
 
 /* Does the layer above know it by now? */
@@ -233,6 +245,15 @@ static void received_askew(struct nmofi *nm, const unsigned char *bytes, size_t 
     free(copy);
 }
 
+/* hello: it has the kind and the length of a HELLO or CONNECT. */
+static bool is_malformed(const struct nm_hdr *hdr, size_t len, bool hello)
+{
+    const bool greets = hdr->kind == NM_HELLO || hdr->kind == NM_CONNECT;
+    return hdr->version != NM_VERSION || !hdr->kind || hdr->kind >= NM_KINDS ||
+           len != sizeof *hdr + nm_pad(hdr->len) || hdr->len > CH3_PACKET_MAX ||
+           (hdr->kind == NM_DATA) != (hdr->len && !hello) || greets != hello;
+}
+
 void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
 {
     if ((uintptr_t)bytes % _Alignof(struct nm_hdr)) {
@@ -250,16 +271,19 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
     struct nm_from *from = map_get(&nm->from, hdr->token);
     const bool greets = hdr->kind == NM_HELLO || hdr->kind == NM_CONNECT;
     const bool hello = greets && len == sizeof(struct nm_hello);
-    if (!hello && !from)
+    if (!hello && !from) {
         refuse(nm, "its sender is not of this job", len);
-    else if (hello && !genuine(nm, hdr->token, ((const struct nm_hello *)(const void *)bytes)->uid))
+    } else if (hello &&
+               !genuine(nm, hdr->token, ((const struct nm_hello *)(const void *)bytes)->uid)) {
         refuse(nm, "its sender does not know the job's secret", len);
-    else if (hdr->version != NM_VERSION || !hdr->kind || hdr->kind >= NM_KINDS ||
-             len != sizeof *hdr + nm_pad(hdr->len) || hdr->len > CH3_PACKET_MAX ||
-             (hdr->kind == NM_DATA) != (hdr->len && !hello) || greets != hello)
-        refuse(nm, "malformed", len);
-    else if (hdr->kind == NM_CONNECT)
+    } else if (is_malformed(hdr, len, hello)) {
+        if (from)
+            distrust(nm, from, "malformed", len);
+        else
+            refuse(nm, "malformed", len);
+    } else if (hdr->kind == NM_CONNECT) {
         nm_link_asked(nm, ((const struct nm_hello *)(const void *)bytes)->uid);
-    else if ((from = hello ? greet(nm, (const void *)bytes) : from) != NULL)
+    } else if ((from = hello ? greet(nm, (const void *)bytes) : from) != NULL) {
         handle(nm, from, hdr, len);
+    }
 }

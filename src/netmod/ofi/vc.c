@@ -74,13 +74,16 @@ void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     return tx->bytes + sizeof(struct nm_hdr);
 }
 
+/* Over sockets the peer's socket answers; the message is for its numbers there, which show whether
+ * all before has come (gap.c). */
 static void probe(struct nmofi_link *link, uint64_t now)
 {
     if (link->lost || nm_has_closed(link))
         return;
     const bool asked = nm_reach_ask(link, now);
-    if ((!asked || !link->nm->software) && !link->probing)
-        (void)nm_send_bare(link, NM_PROBE);
+    const bool last = link->seq == link->probed; /* nothing has been sent behind the last one */
+    if (!link->probing && (!asked || !link->nm->software || !last) && nm_send_bare(link, NM_PROBE))
+        link->probed = link->seq;
 }
 
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
