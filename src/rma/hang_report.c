@@ -18,6 +18,7 @@
 #include "rma/origin/pair.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
+#include "rma/sync/notified.h"
 #include "rma/sync/sync.h"
 #include "rma/win/target_lock.h"
 #include "rma/target/target.h"
@@ -238,7 +239,7 @@ bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_ta
     if (t->from && t->from->lock == LOCKQ_HELD &&
         (wait ? wait->rank == w->rank : target_awaits_lock(w)))
         return true;
-    return no_complete(w, t) ||
+    return no_complete(w, t) || notified_awaits(w, wait, t) ||
            (pt && (pt->replies || pt->streams || pt->rdma_ops || pt->acks_due != pt->acks_seen));
 }
 

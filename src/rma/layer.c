@@ -18,6 +18,7 @@
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/sync/notified.h"
 #include "rma/sync/sync.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
@@ -26,7 +27,7 @@
 
 static bool requests_due(const struct win *w)
 {
-    return issue_requests_due(w) || target_awaits_lock(w);
+    return issue_requests_due(w) || target_awaits_lock(w) || notified_due(w);
 }
 
 /* A connection that is lost fails by itself what packets do. */

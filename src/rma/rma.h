@@ -240,9 +240,14 @@ int rma_notify_expect(struct win *win, int source, int number);
 /* rma_notify_read sets *value to how many have come and were not taken. It makes progress. */
 int rma_notify_read(struct win *win, int source, int number, uint64_t *value);
 
+/* rma_notify_await is called when a request begins or ends to await notifications from source, for
+ * which rma_notify_expect has returned success: meanwhile rma_progress_requests looks whether
+ * processes of the window are lost. */
+void rma_notify_await(struct win *win, int source, bool awaits);
+
 /* rma_notify_take takes count if so many have come, and says so in *taken; else it takes none. Does
- * not wait and makes no progress. MRMA_ERR_PROC_FAILED: source, or with RMA_NOTIFY_ANY some process
- * of the window, is lost, and so many have not come. */
+ * not wait and makes no progress. MRMA_ERR_PROC_FAILED: a process of the window is lost, as far as
+ * this one knows (rma_notify_await), and so many have not come. */
 int rma_notify_take(struct win *win, int source, int number, uint64_t count, bool *taken);
 
 /* rma_notify_wait waits until count have come, and takes them. MRMA_ERR_PROC_FAILED: a process of

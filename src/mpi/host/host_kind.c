@@ -27,6 +27,11 @@ bool host_is_openmpi(void)
     return now == YES;
 }
 
+bool host_frees_failed(void)
+{
+    return host_is_openmpi();
+}
+
 static bool has(const char *symbol)
 {
     return dlsym(RTLD_DEFAULT, symbol) != NULL;

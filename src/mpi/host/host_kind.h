@@ -15,6 +15,11 @@
  * are objects with names that nobody else has. Any thread, once the host is loaded. */
 bool host_is_openmpi(void);
 
+/* host_frees_failed returns whether the host frees a persistent request when it tells that the
+ * request has failed, as Open MPI does; with the others it becomes inactive, and the program frees
+ * it. Any thread, once the host is loaded. */
+bool host_frees_failed(void);
+
 /* host_yields returns whether blocking collectives of the host give the processor away when there
  * are more processes than processors. Open MPI does when its launcher has told it so; the others
  * spin. Any thread, once the host is loaded. */

@@ -4,7 +4,9 @@
  * tell which requests are active.
  *
  * An error ends a request by a message of one byte, for which the receive has no room, so that the
- * call that waits returns the host's error for that (class MPI_ERR_TRUNCATE).
+ * call that waits returns the host's error for that (class MPI_ERR_TRUNCATE). Some hosts free a
+ * persistent request with that error, and give its handle to a later one, of whomever: there the
+ * library forgets the handle before the message is sent, and the tag when it has been.
  *
  * Each request has a tag of its own among those that live, so that no message completes another
  * one. A request is active from MPI_Start until its notifications have been taken. The list and
@@ -26,6 +28,7 @@
 #include "base/list.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
+#include "mpi/host/host_kind.h"
 #include "mpi/process/errhan.h"
 #include "mpi/process/state.h"
 #include "mpi/requests/request.h"
@@ -51,12 +54,13 @@ static bool any_live(void)
     return unlikely(atomic_load_explicit(&nlive, memory_order_relaxed) != 0);
 }
 
-/* Under the lock. NULL: the request is another. */
+/* Under the lock. NULL: the request is another. One without a handle is being made, or has failed
+ * where the host frees it then. */
 static struct notify_request *find(MPI_Request handle)
 {
     LIST_EACH (node, &live) {
         struct notify_request *r = LIST_ENTRY(node, struct notify_request, link);
-        if (r->handle == handle && handle != MPI_REQUEST_NULL) /* or it is being made */
+        if (r->handle == handle && handle != MPI_REQUEST_NULL)
             return r;
     }
     return NULL;
@@ -122,6 +126,15 @@ static void complete(int tag, int err)
     atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
 }
 
+/* What is done with r->active is told the layer below, for as long as there is a window. Under the
+ * lock. */
+static void set_active(struct notify_request *r, bool active)
+{
+    r->active = active;
+    if (r->rec != NULL)
+        rma_notify_await(r->rec->win, r->source, active);
+}
+
 /* Have the notifications of r, which is active, come? Then they are taken. *err: or why they never
  * will. Under the lock. */
 static bool has_ended(const struct notify_request *r, int *err)
@@ -133,33 +146,40 @@ static bool has_ended(const struct notify_request *r, int *err)
     return taken || *err != MRMA_SUCCESS;
 }
 
-/* The first request behind the tag last that ends now, which is active no more: its tag; -1: there
- * is none. */
-static int end_next(int last, int *err)
+/* The first request behind the tag last that ends now, which is active no more; NULL: there is
+ * none. It stays until completing is unlocked. */
+static struct notify_request *end_next(int last, int *err)
 {
-    int tag = -1;
+    struct notify_request *ended = NULL;
 
     pthread_mutex_lock(&lock);
     LIST_EACH (node, &live) {
         struct notify_request *r = LIST_ENTRY(node, struct notify_request, link);
-        if (tag >= 0 || !r->active || r->tag <= last || !has_ended(r, err))
+        if (ended != NULL || !r->active || r->tag <= last || !has_ended(r, err))
             continue;
-        r->active = false;
-        tag = r->tag;
+        set_active(r, false);
+        if (*err != MRMA_SUCCESS && host_frees_failed())
+            r->handle = MPI_REQUEST_NULL;
+        ended = r;
     }
     pthread_mutex_unlock(&lock);
-    return tag;
+    return ended;
 }
 
 void notify_request_advance(void)
 {
+    struct notify_request *r;
     int err, tag = -1;
 
     if (!any_live())
         return;
     pthread_mutex_lock(&completing);
-    while ((tag = end_next(tag, &err)) >= 0)
+    while ((r = end_next(tag, &err)) != NULL) {
+        tag = r->tag;
         complete(tag, err);
+        if (r->handle == MPI_REQUEST_NULL)
+            leave(r);
+    }
     pthread_mutex_unlock(&completing);
 }
 
@@ -173,7 +193,7 @@ static bool deactivate(MPI_Request handle, struct notify_request **r)
     *r = find(handle);
     active = *r != NULL && (*r)->active;
     if (active)
-        (*r)->active = false;
+        set_active(*r, false);
     pthread_mutex_unlock(&lock);
     pthread_mutex_unlock(&completing);
     if (active)
@@ -238,7 +258,8 @@ static void started(int n, const MPI_Request *requests)
         struct notify_request *r = find(requests[i]);
         if (r == NULL)
             continue;
-        r->active = any = true;
+        set_active(r, true);
+        any = true;
         atomic_fetch_add_explicit(&request_npending, 1, memory_order_release);
     }
     pthread_mutex_unlock(&lock);

@@ -21,8 +21,8 @@ struct progress_hooks {
      * (rma.lock_wins is not empty): it grants what can be granted. Returns whether anything was. */
     bool (*grant_locks)(struct rma *r);
 
-    /* requests_due returns whether anybody awaits in w that replies come, that large operations
-     * leave, or a lock of this process. */
+    /* requests_due returns whether anybody awaits in w that replies or, by a request,
+     * notifications come, that large operations leave, or a lock of this process. */
     bool (*requests_due)(const struct win *w);
 
     /* fail_requests ends the requests of w with err: a process of w has died, and somebody waits.
@@ -30,7 +30,7 @@ struct progress_hooks {
     void (*fail_requests)(struct win *w, int err);
 
     /* awaits returns whether this process awaits something of t: what wait (NULL: none of the
-     * library's) is for, a reply, or a lock that t holds here. */
+     * library's) is for, a reply, notifications, or a lock that t holds here. */
     bool (*awaits)(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
 
     /* lose makes operations on t, and synchronization with it, fail from now on. It is called once,

@@ -31,7 +31,8 @@ struct rma_wait {
         RMA_WAIT_OTHER,
         RMA_WAIT_FENCE,
         RMA_WAIT_FREE,
-        RMA_WAIT_BARRIER
+        RMA_WAIT_BARRIER,
+        RMA_WAIT_NOTIFIED
     } phase; /* for reports */
 };
 

@@ -3,13 +3,22 @@
  * notified.c - notifications at their target: how many have come, waiting for them, and taking them
  * (doc/notified.md). The counters, and the order of what they tell, are those of win/notify.h.
  *
- * Locks: none is held by the caller; what was taken is read and changed under the engine's.
+ * Who waits for any process looks for a loss of all, and not only of those that it has had to do
+ * with: it makes their targets, whose connections are probed in a long wait. In large windows these
+ * are the next ranks and the partners of win_lost, from which it hears of the others.
+ *
+ * Locks: none is held by the caller, but for notified.h; what was taken, and who waits, is read and
+ * changed under the engine's.
  */
+#include "rma/sync/notified.h"
+
 #include "base/err.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"
+
+enum { WATCHED = 64 }; /* ranks behind the own one */
 
 uint32_t rma_notify_numbers(const struct win *w)
 {
@@ -56,6 +65,58 @@ int rma_notify_expect(struct win *w, int source, int number)
     struct counted c;
     return find(w, source, number, &c);
 }
+
+/* ---- lost processes ---- */
+
+/* Once for a window. Who cannot be made or reached is left out. Under the engine's lock. */
+static void watch_all(struct win *w)
+{
+    struct rma_target *t;
+    if (w->notify.watching || !w->npackets)
+        return;
+    w->notify.watching = true;
+    for (int64_t step = 1; step < w->nproc; step = step < WATCHED ? step + 1 : 2 * step)
+        (void)win_target_locked(w, (int)((w->rank + step) % w->nproc), &t);
+}
+
+/* All others have closed their connections: nobody is left that could raise a notification. */
+static bool nobody_left(struct win *w)
+{
+    for (int i = 0; i < w->nproc; i++) {
+        const struct rma_target *t = win_peek(w, i);
+        if (!t->peer || (!t->peer->self && !ch3_vc_is_closed(&t->peer->vc)))
+            return false;
+    }
+    return true;
+}
+
+bool notified_due(const struct win *w)
+{
+    return w->notify.awaited != 0;
+}
+
+bool notified_awaits(struct win *w, const struct rma_wait *wait, const struct rma_target *t)
+{
+    const bool any = wait ? wait->phase == RMA_WAIT_NOTIFIED && wait->rank == RMA_NOTIFY_ANY
+                          : w->notify.awaited_any != 0;
+    return (!wait && t->notify.awaited) || (any && nobody_left(w));
+}
+
+void rma_notify_await(struct win *w, int source, bool awaits)
+{
+    const uint32_t by = awaits ? 1 : UINT32_MAX; /* modulo 2^32: one more, or one less */
+    rma_enter(w->rma);
+    w->notify.awaited += by;
+    if (source == RMA_NOTIFY_ANY)
+        w->notify.awaited_any += by;
+    else
+        win_peek(w, source)->notify.awaited += by;
+    if (source == RMA_NOTIFY_ANY && awaits)
+        watch_all(w);
+    rma_leave(w->rma);
+}
+
+/* ---- counting and taking ---- */
 
 /* So many have come. Under the engine's lock. */
 static void take_counted(const struct counted *c, uint64_t count)
@@ -108,12 +169,9 @@ int rma_notify_take(struct win *w, int source, int number, uint64_t count, bool 
     const int err = find(w, source, number, &c);
     if (err)
         return err;
-    if (win_count_call(w))
-        rma_look_around(w);
     c.wanted = count;
     *taken = take(&c);
-    const bool lost = c.t ? c.t->lost : win_has_lost(w);
-    return *taken || likely(!lost) ? MRMA_SUCCESS : MRMA_ERR_PROC_FAILED;
+    return *taken || likely(!win_has_lost(w)) ? MRMA_SUCCESS : MRMA_ERR_PROC_FAILED;
 }
 
 int rma_notify_wait(struct win *w, int source, int number, uint64_t count)
@@ -125,10 +183,17 @@ int rma_notify_wait(struct win *w, int source, int number, uint64_t count)
     c.wanted = count;
     if (likely(take(&c)))
         return MRMA_SUCCESS;
-    return rma_wait_until(
-        w,
-        &(struct rma_wait){
-            .done = try_take, .arg = &c, .locked = true, .what = "notifications", .rank = source});
+    if (source == RMA_NOTIFY_ANY) {
+        rma_enter(w->rma);
+        watch_all(w);
+        rma_leave(w->rma);
+    }
+    return rma_wait_until(w, &(struct rma_wait){.done = try_take,
+                                                .arg = &c,
+                                                .locked = true,
+                                                .what = "notifications",
+                                                .rank = source,
+                                                .phase = RMA_WAIT_NOTIFIED});
 }
 
 int rma_notify_reset(struct win *w, int source, int number, uint64_t *value)

@@ -58,6 +58,9 @@ struct notify_win {
     uint32_t n;          /* numbers of this window; 0: it has no notifications */
     notify_counter *all; /* of all origins, by number */
     uint64_t *taken;     /* of all, by number */
+    uint32_t awaited;    /* requests that await some; sync/notified.h */
+    uint32_t awaited_any; /* of these, from any process */
+    bool watching;       /* losses of processes that this one has nothing to do with */
     uint32_t words;      /* notify_words.h; 0: none */
     struct list_node with_words;
 };
@@ -67,6 +70,7 @@ struct notify_target {
     notify_counter *to_all, *to; /* where it counts those of all, and mine; NULL: by packets */
     notify_counter *from;        /* where I count its; NULL: none has come by packet */
     uint64_t *taken;             /* of its, by number; NULL: none */
+    uint32_t awaited;            /* requests that await some of it */
 };
 
 /* notify_ctl_bytes returns how many bytes the counters of n numbers take in a control block with so
