@@ -78,10 +78,10 @@ static double by_notified(void)
         if (k >= places)
             MPIRMA_Notify_wait(win, right, empty, 1);
         make_block(k);
-        MPIRMA_Put_notify(block, (int)n, MPI_DOUBLE, right, at, (int)n, MPI_DOUBLE, full, win);
+        MPIRMA_Put_notify(block, (int)n, MPI_DOUBLE, right, at, (int)n, MPI_DOUBLE, win, full);
         MPIRMA_Notify_wait(win, left, full, 1);
         use_block(place + at, k);
-        MPIRMA_Put_notify(NULL, 0, MPI_DOUBLE, left, 0, 0, MPI_DOUBLE, empty, win);
+        MPIRMA_Put_notify(NULL, 0, MPI_DOUBLE, left, 0, 0, MPI_DOUBLE, win, empty);
         MPI_Win_flush_local(right, win);
     }
     const double took = MPI_Wtime() - began;

@@ -5,18 +5,18 @@
  * and then raises counters in a second window. And MPIRMA_Region_begin and MPIRMA_Region_end, which
  * do nothing without the library, and what the library does where the program is started under it.
  *
- * Include it in place of mpi-rma.h. It has MPIRMA_Put_notify, MPIRMA_Get_notify,
- * MPIRMA_Accumulate_notify, MPIRMA_Notify_read, MPIRMA_Notify_wait and MPIRMA_Notify_reset, as
- * static functions of the file that includes it: all calls for a window must be in one file. They
- * differ from the library's in this:
+ * Include it in place of mpi-rma.h. It has MPIRMA_Put_notify, MPIRMA_Get_notify and
+ * MPIRMA_Accumulate_notify, and for the target MPIRMA_Notify_read, _reset, _wait, _test, _waitany
+ * and _testany, as static functions of the file that includes it: all calls for a window must be in
+ * one file. They differ from the library's in this:
  *
  * - MPIRMA_Fallback_begin must be called for a window behind its creation, and MPIRMA_Fallback_end
  *   before it is freed. A program that includes mpi-rma.h first may include this header, too: then
  *   both do nothing and all other functions are the library's.
  * - Operations are allowed in passive target epochs only, and are complete at the target when they
  *   return. They may wait for the target where the host's flush does.
- * - There are no requests. Any error of the second window ends the program. One thread at a time
- *   may call.
+ * - There are no requests, and no large counts (_c). Any error of the second window ends the
+ *   program. One thread at a time may call.
  */
 #ifndef MPI_RMA_NOTIFY_FALLBACK_H
 #define MPI_RMA_NOTIFY_FALLBACK_H
@@ -166,40 +166,40 @@ static inline int mpirma_fallback_check(MPI_Win win, int number)
 /* MPIRMA_Put_notify: as in mpi-rma.h. */
 static inline int MPIRMA_Put_notify(const void *origin_addr, int origin_count,
                                     MPI_Datatype origin_type, int target, MPI_Aint target_disp,
-                                    int target_count, MPI_Datatype target_type, int number,
-                                    MPI_Win win)
+                                    int target_count, MPI_Datatype target_type, MPI_Win win,
+                                    int notification_id)
 {
-    int err = mpirma_fallback_check(win, number);
+    int err = mpirma_fallback_check(win, notification_id);
     if (err == MPI_SUCCESS)
         err = MPI_Put(origin_addr, origin_count, origin_type, target, target_disp, target_count,
                       target_type, win);
-    return mpirma_fallback_raise(win, target, number, err);
+    return mpirma_fallback_raise(win, target, notification_id, err);
 }
 
 /* MPIRMA_Get_notify: as in mpi-rma.h. */
 static inline int MPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type,
                                     int target, MPI_Aint target_disp, int target_count,
-                                    MPI_Datatype target_type, int number, MPI_Win win)
+                                    MPI_Datatype target_type, MPI_Win win, int notification_id)
 {
-    int err = mpirma_fallback_check(win, number);
+    int err = mpirma_fallback_check(win, notification_id);
     if (err == MPI_SUCCESS)
         err = MPI_Get(origin_addr, origin_count, origin_type, target, target_disp, target_count,
                       target_type, win);
-    return mpirma_fallback_raise(win, target, number, err);
+    return mpirma_fallback_raise(win, target, notification_id, err);
 }
 
 /* MPIRMA_Accumulate_notify: as in mpi-rma.h. */
 static inline int MPIRMA_Accumulate_notify(const void *origin_addr, int origin_count,
                                            MPI_Datatype origin_type, int target,
                                            MPI_Aint target_disp, int target_count,
-                                           MPI_Datatype target_type, MPI_Op op, int number,
-                                           MPI_Win win)
+                                           MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                                           int notification_id)
 {
-    int err = mpirma_fallback_check(win, number);
+    int err = mpirma_fallback_check(win, notification_id);
     if (err == MPI_SUCCESS)
         err = MPI_Accumulate(origin_addr, origin_count, origin_type, target, target_disp,
                              target_count, target_type, op, win);
-    return mpirma_fallback_raise(win, target, number, err);
+    return mpirma_fallback_raise(win, target, notification_id, err);
 }
 
 /* mpirma_fallback_place returns where source and number are counted; -1: there is no such rank. */
@@ -212,50 +212,93 @@ static inline MPI_Aint mpirma_fallback_place(const struct mpirma_fallback *f, in
 }
 
 /* MPIRMA_Notify_read: as in mpi-rma.h. */
-static inline int MPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value)
+static inline int MPIRMA_Notify_read(MPI_Win win, int source, int notification_id, MPI_Count *count)
 {
     const struct mpirma_fallback *f = mpirma_fallback_of(win);
-    const int err = mpirma_fallback_check(win, number);
+    const int err = mpirma_fallback_check(win, notification_id);
     int64_t none = 0, come = 0;
     MPI_Aint place;
     if (err != MPI_SUCCESS)
         return err;
-    place = mpirma_fallback_place(f, source, number);
+    if (source == MPI_PROC_NULL) {
+        *count = 0;
+        return MPI_SUCCESS;
+    }
+    place = mpirma_fallback_place(f, source, notification_id);
     if (place < 0)
         return MPI_ERR_RANK;
     MPI_Fetch_and_op(&none, &come, MPI_INT64_T, f->rank, place, MPI_NO_OP, f->counters);
     MPI_Win_flush(f->rank, f->counters);
-    *value = come - f->taken[place];
+    *count = come - f->taken[place];
     return MPI_Win_sync(f->counters); /* win may be in no epoch, and hosts look at that */
 }
 
-/* MPIRMA_Notify_wait: as in mpi-rma.h. It looks again and again, and lets the host make progress in
- * between. */
-static inline int MPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count)
+/* MPIRMA_Notify_testany: as in mpi-rma.h. */
+static inline int MPIRMA_Notify_testany(MPI_Win win, int source, int first_id, int num_ids,
+                                        MPI_Count count, int *flag, int *notification_id)
 {
     const struct mpirma_fallback *f = mpirma_fallback_of(win);
-    MPI_Count value = 0;
-    int err, flag;
-    if (count < 0)
-        return MPI_ERR_ARG;
-    while ((err = MPIRMA_Notify_read(win, source, number, &value)) == MPI_SUCCESS && value < count)
+    int err = mpirma_fallback_check(win, first_id), found = MPI_UNDEFINED;
+    if (err == MPI_SUCCESS && (count < 0 || num_ids < 1 || num_ids > f->numbers - first_id))
+        err = MPI_ERR_ARG;
+    for (int i = 0; err == MPI_SUCCESS && found == MPI_UNDEFINED && i < num_ids; i++) {
+        MPI_Count come = 0;
+        err = MPIRMA_Notify_read(win, source, first_id + i, &come);
+        if (err == MPI_SUCCESS && come >= count && source != MPI_PROC_NULL)
+            found = first_id + i;
+    }
+    if (err != MPI_SUCCESS)
+        return err;
+    if (found != MPI_UNDEFINED)
+        f->taken[mpirma_fallback_place(f, source, found)] += count;
+    *flag = found != MPI_UNDEFINED || source == MPI_PROC_NULL;
+    *notification_id = found;
+    return MPI_SUCCESS;
+}
+
+/* MPIRMA_Notify_test: as in mpi-rma.h. */
+static inline int MPIRMA_Notify_test(MPI_Win win, int source, int notification_id, MPI_Count count,
+                                     int *flag)
+{
+    int which;
+    return MPIRMA_Notify_testany(win, source, notification_id, 1, count, flag, &which);
+}
+
+/* MPIRMA_Notify_waitany: as in mpi-rma.h. It looks again and again, and lets the host make progress
+ * in between. */
+static inline int MPIRMA_Notify_waitany(MPI_Win win, int source, int first_id, int num_ids,
+                                        MPI_Count count, int *notification_id)
+{
+    int err, came = 0, flag, which = MPI_UNDEFINED;
+    while ((err = MPIRMA_Notify_testany(win, source, first_id, num_ids, count, &came, &which)) ==
+               MPI_SUCCESS &&
+           !came)
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     if (err == MPI_SUCCESS)
-        f->taken[mpirma_fallback_place(f, source, number)] += count;
+        *notification_id = which;
     return err;
 }
 
+/* MPIRMA_Notify_wait: as in mpi-rma.h. */
+static inline int MPIRMA_Notify_wait(MPI_Win win, int source, int notification_id, MPI_Count count)
+{
+    int which;
+    return MPIRMA_Notify_waitany(win, source, notification_id, 1, count, &which);
+}
+
 /* MPIRMA_Notify_reset: as in mpi-rma.h. */
-static inline int MPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value)
+static inline int MPIRMA_Notify_reset(MPI_Win win, int source, int notification_id,
+                                      MPI_Count *count)
 {
     const struct mpirma_fallback *f = mpirma_fallback_of(win);
     MPI_Count come = 0;
-    const int err = MPIRMA_Notify_read(win, source, number, &come);
+    const int err = MPIRMA_Notify_read(win, source, notification_id, &come);
     if (err != MPI_SUCCESS)
         return err;
-    f->taken[mpirma_fallback_place(f, source, number)] += come;
-    if (value != NULL)
-        *value = come;
+    if (source != MPI_PROC_NULL)
+        f->taken[mpirma_fallback_place(f, source, notification_id)] += come;
+    if (count != NULL)
+        *count = come;
     return MPI_SUCCESS;
 }
 

@@ -76,8 +76,8 @@ int MPIRMA_Region_end(void);
  *
  * Errors are those of the MPI call after which a function is named, MPI_ERR_ARG (there is no
  * notification of this number, or the count is negative) and MPI_ERR_RANK (source is no rank of the
- * window). They are given to the window's error handler. MPI_ERR_WIN: win is not a window of this
- * library, which calls no error handler.
+ * window). They are given to the window's error handler, and what a function sets stays as it was.
+ * MPI_ERR_WIN: win is not a window of this library, which calls no error handler.
  */
 #define MPIRMA_MAX_NOTIFICATIONS 64
 
@@ -90,7 +90,12 @@ int MPIRMA_Region_end(void);
  */
 int MPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
                       int target, MPI_Aint target_disp, int target_count, MPI_Datatype target_type,
-                      int number, MPI_Win win);
+                      MPI_Win win, int notification_id);
+
+/* MPIRMA_Put_notify_c is MPIRMA_Put_notify with large counts. */
+int MPIRMA_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_type,
+                        int target, MPI_Aint target_disp, MPI_Count target_count,
+                        MPI_Datatype target_type, MPI_Win win, int notification_id);
 
 /*
  * MPIRMA_Get_notify is MPI_Get, which then raises the notification of that number at the target:
@@ -98,8 +103,13 @@ int MPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype or
  * MPIRMA_Put_notify.
  */
 int MPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target,
-                      MPI_Aint target_disp, int target_count, MPI_Datatype target_type, int number,
-                      MPI_Win win);
+                      MPI_Aint target_disp, int target_count, MPI_Datatype target_type, MPI_Win win,
+                      int notification_id);
+
+/* MPIRMA_Get_notify_c is MPIRMA_Get_notify with large counts. */
+int MPIRMA_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_type,
+                        int target, MPI_Aint target_disp, MPI_Count target_count,
+                        MPI_Datatype target_type, MPI_Win win, int notification_id);
 
 /*
  * MPIRMA_Accumulate_notify is MPI_Accumulate, which then raises the notification of that number at
@@ -108,28 +118,53 @@ int MPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_t
  */
 int MPIRMA_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
                              int target, MPI_Aint target_disp, int target_count,
-                             MPI_Datatype target_type, MPI_Op op, int number, MPI_Win win);
+                             MPI_Datatype target_type, MPI_Op op, MPI_Win win, int notification_id);
+
+/* MPIRMA_Accumulate_notify_c is MPIRMA_Accumulate_notify with large counts. */
+int MPIRMA_Accumulate_notify_c(const void *origin_addr, MPI_Count origin_count,
+                               MPI_Datatype origin_type, int target, MPI_Aint target_disp,
+                               MPI_Count target_count, MPI_Datatype target_type, MPI_Op op,
+                               MPI_Win win, int notification_id);
 
 /*
- * The next three are for the target, and local but for the waiting. source is a rank of the window,
- * or MPI_ANY_SOURCE. Those of a rank and those of MPI_ANY_SOURCE are counted apart: every
- * notification counts for both, and what is taken of one is not taken of the other. Calls that
- * return how many have come, or have waited for some, are followed by the target's loads as
- * MPI_Win_sync would be. They may be called in any epoch and outside of all.
+ * The next are for the target, and local but for the waiting. source is a rank of the window, or
+ * MPI_ANY_SOURCE. Those of a rank and those of MPI_ANY_SOURCE are counted apart: every notification
+ * counts for both, and what is taken of one is not taken of the other. Of MPI_PROC_NULL none ever
+ * come, and what is awaited is there at once, as a message of it is. Calls that return how many
+ * have come, or have taken some, are followed by the target's loads as MPI_Win_sync would be. They
+ * may be called in any epoch and outside of all.
  */
 
-/* MPIRMA_Notify_read sets *value to how many notifications of that number have come from source and
+/* MPIRMA_Notify_read sets *count to how many notifications of that number have come from source and
  * have not been taken. It makes progress as MPI_Win_sync does. */
-int MPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value);
+int MPIRMA_Notify_read(MPI_Win win, int source, int notification_id, MPI_Count *count);
+
+/* MPIRMA_Notify_reset takes all of these that have come, and sets *count, unless count is null, to
+ * how many that were. */
+int MPIRMA_Notify_reset(MPI_Win win, int source, int notification_id, MPI_Count *count);
 
 /* MPIRMA_Notify_wait waits until at least count of these have come, and takes count of them. It
  * serves other processes meanwhile, and sleeps after a while. MPI_ERR_OTHER: a process of the
  * window was lost meanwhile, and none has been taken. */
-int MPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count);
+int MPIRMA_Notify_wait(MPI_Win win, int source, int notification_id, MPI_Count count);
 
-/* MPIRMA_Notify_reset takes all of these that have come, and sets *value, unless value is null, to
- * how many that were. */
-int MPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value);
+/* MPIRMA_Notify_test takes count of these if so many have come, and sets *flag to 1; else it takes
+ * none, and sets 0. It makes progress, and may be called in a loop. MPI_ERR_OTHER: so many have not
+ * come, and a process of the window is lost. */
+int MPIRMA_Notify_test(MPI_Win win, int source, int notification_id, MPI_Count count, int *flag);
+
+/* MPIRMA_Notify_waitany waits until at least count of one of the num_ids numbers from first_id on
+ * have come, takes count of these, and sets *notification_id to their number: the lowest one of
+ * which so many are there; MPI_UNDEFINED if source is MPI_PROC_NULL. MPI_ERR_ARG: these are not at
+ * least one number of the window, and all of them. All else is as for MPIRMA_Notify_wait. */
+int MPIRMA_Notify_waitany(MPI_Win win, int source, int first_id, int num_ids, MPI_Count count,
+                          int *notification_id);
+
+/* MPIRMA_Notify_testany does what MPIRMA_Notify_waitany does if it need not wait, and sets *flag
+ * to 1; else it takes none, and sets 0 and *notification_id to MPI_UNDEFINED. All else is as for
+ * MPIRMA_Notify_test. */
+int MPIRMA_Notify_testany(MPI_Win win, int source, int first_id, int num_ids, MPI_Count count,
+                          int *flag, int *notification_id);
 
 /*
  * MPIRMA_Notify_init makes a persistent request, inactive at first, that MPI_Start and MPI_Startall
@@ -137,10 +172,12 @@ int MPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value);
  * been taken, and that MPI_Request_free frees, before the window is freed. The Wait and Test
  * families of MPI take it beside other requests; its status is that of a message of no bytes, of
  * which source and tag mean nothing. MPI_Cancel cancels an active one, which then takes nothing,
- * and so does MPI_Request_free. Where notifications can come no more, since a process is lost or
- * the window was freed, the waiting call returns an error of class MPI_ERR_TRUNCATE.
+ * and so does MPI_Request_free. Where notifications can come no more, since a process of the window
+ * is lost or the window was freed, the waiting call returns an error of class MPI_ERR_TRUNCATE, and
+ * Open MPI then frees the request, as it does with all of its own that fail.
  */
-int MPIRMA_Notify_init(MPI_Win win, int source, int number, MPI_Count count, MPI_Request *request);
+int MPIRMA_Notify_init(MPI_Win win, int source, int notification_id, MPI_Count count,
+                       MPI_Request *request);
 
 /* PMPIRMA_Get_version is MPIRMA_Get_version by the name that profiling tools call. */
 int PMPIRMA_Get_version(int *major, int *minor, int *patch);
@@ -157,29 +194,59 @@ int PMPIRMA_Region_end(void);
 /* PMPIRMA_Put_notify is MPIRMA_Put_notify by the name that profiling tools call. */
 int PMPIRMA_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
                        int target, MPI_Aint target_disp, int target_count, MPI_Datatype target_type,
-                       int number, MPI_Win win);
+                       MPI_Win win, int notification_id);
+
+/* PMPIRMA_Put_notify_c is MPIRMA_Put_notify_c by the name that profiling tools call. */
+int PMPIRMA_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_type,
+                         int target, MPI_Aint target_disp, MPI_Count target_count,
+                         MPI_Datatype target_type, MPI_Win win, int notification_id);
 
 /* PMPIRMA_Get_notify is MPIRMA_Get_notify by the name that profiling tools call. */
 int PMPIRMA_Get_notify(void *origin_addr, int origin_count, MPI_Datatype origin_type, int target,
-                       MPI_Aint target_disp, int target_count, MPI_Datatype target_type, int number,
-                       MPI_Win win);
+                       MPI_Aint target_disp, int target_count, MPI_Datatype target_type,
+                       MPI_Win win, int notification_id);
+
+/* PMPIRMA_Get_notify_c is MPIRMA_Get_notify_c by the name that profiling tools call. */
+int PMPIRMA_Get_notify_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_type,
+                         int target, MPI_Aint target_disp, MPI_Count target_count,
+                         MPI_Datatype target_type, MPI_Win win, int notification_id);
 
 /* PMPIRMA_Accumulate_notify is MPIRMA_Accumulate_notify by the name that profiling tools call. */
 int PMPIRMA_Accumulate_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_type,
                               int target, MPI_Aint target_disp, int target_count,
-                              MPI_Datatype target_type, MPI_Op op, int number, MPI_Win win);
+                              MPI_Datatype target_type, MPI_Op op, MPI_Win win,
+                              int notification_id);
+
+/* PMPIRMA_Accumulate_notify_c is MPIRMA_Accumulate_notify_c by the name that profiling tools call.
+ */
+int PMPIRMA_Accumulate_notify_c(const void *origin_addr, MPI_Count origin_count,
+                                MPI_Datatype origin_type, int target, MPI_Aint target_disp,
+                                MPI_Count target_count, MPI_Datatype target_type, MPI_Op op,
+                                MPI_Win win, int notification_id);
 
 /* PMPIRMA_Notify_read is MPIRMA_Notify_read by the name that profiling tools call. */
-int PMPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value);
-
-/* PMPIRMA_Notify_wait is MPIRMA_Notify_wait by the name that profiling tools call. */
-int PMPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count);
+int PMPIRMA_Notify_read(MPI_Win win, int source, int notification_id, MPI_Count *count);
 
 /* PMPIRMA_Notify_reset is MPIRMA_Notify_reset by the name that profiling tools call. */
-int PMPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value);
+int PMPIRMA_Notify_reset(MPI_Win win, int source, int notification_id, MPI_Count *count);
+
+/* PMPIRMA_Notify_wait is MPIRMA_Notify_wait by the name that profiling tools call. */
+int PMPIRMA_Notify_wait(MPI_Win win, int source, int notification_id, MPI_Count count);
+
+/* PMPIRMA_Notify_test is MPIRMA_Notify_test by the name that profiling tools call. */
+int PMPIRMA_Notify_test(MPI_Win win, int source, int notification_id, MPI_Count count, int *flag);
+
+/* PMPIRMA_Notify_waitany is MPIRMA_Notify_waitany by the name that profiling tools call. */
+int PMPIRMA_Notify_waitany(MPI_Win win, int source, int first_id, int num_ids, MPI_Count count,
+                           int *notification_id);
+
+/* PMPIRMA_Notify_testany is MPIRMA_Notify_testany by the name that profiling tools call. */
+int PMPIRMA_Notify_testany(MPI_Win win, int source, int first_id, int num_ids, MPI_Count count,
+                           int *flag, int *notification_id);
 
 /* PMPIRMA_Notify_init is MPIRMA_Notify_init by the name that profiling tools call. */
-int PMPIRMA_Notify_init(MPI_Win win, int source, int number, MPI_Count count, MPI_Request *request);
+int PMPIRMA_Notify_init(MPI_Win win, int source, int notification_id, MPI_Count count,
+                        MPI_Request *request);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,7 @@ int notified_step(struct halo *h)
         const MPI_Aint disp = h->data.disp[to] + (MPI_Aint)(first + (size_t)there * h->slot);
 
         rc = put_notify(h->send + (size_t)d * h->slot, (int)h->size, MPI_BYTE, to, disp,
-                        (int)h->size, MPI_BYTE, number + there, h->data.win);
+                        (int)h->size, MPI_BYTE, h->data.win, number + there);
     }
     for (int d = 0; d < SIDES && !rc; d++)
         rc = notify_wait(h->data.win, MPI_ANY_SOURCE, number + d, 1);

@@ -58,7 +58,7 @@ static void notified_step(struct pair *p, int step)
     const int first = step % 2 * EACH;
     for (int i = first; i < first + EACH; i++)
         p->put(p->b->buf, (int)p->size, MPI_BYTE, p->peer, MOST * (MPI_Aint)i, (int)p->size,
-               MPI_BYTE, i, p->win);
+               MPI_BYTE, p->win, i);
     for (int i = first; i < first + EACH; i++)
         p->wait(p->win, MPI_ANY_SOURCE, i, 1);
     MPI_Win_flush_local_all(p->win);

@@ -43,7 +43,7 @@ void callgrind_puts(const struct winmem *w, const int64_t *value, long n)
 void callgrind_notified(const struct winmem *w, const int64_t *value, long n)
 {
     for (long i = 0; i < n; i++)
-        put_notify(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, 0, w->win);
+        put_notify(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win, 0);
 }
 
 void callgrind_flushes(const struct winmem *w, long n)

@@ -232,27 +232,38 @@ enum { RMA_NOTIFY_ANY = -1 }; /* as source: those of all processes */
 /* rma_notify_numbers returns how many numbers of notifications win has. Any thread. */
 uint32_t rma_notify_numbers(const struct win *win);
 
-/* rma_notify_expect returns whether notifications of that number can be counted from source, a rank
- * or RMA_NOTIFY_ANY: MRMA_SUCCESS, MRMA_ERR_ARG (no such number), MRMA_ERR_NO_MEM, or why the
- * process of source cannot be reached. The functions below do it first, and return the same. */
-int rma_notify_expect(struct win *win, int source, int number);
+/* What a call awaits: count notifications, from source, a rank or RMA_NOTIFY_ANY, of one of the n
+ * numbers from first on. */
+struct rma_notified {
+    int source, first, n;
+    uint64_t count;
+};
+
+/* rma_notify_expect returns whether these can be counted: MRMA_SUCCESS, MRMA_ERR_ARG (win has not
+ * all of these numbers, or n is not positive), MRMA_ERR_NO_MEM, or why the process of source cannot
+ * be reached. The functions below do it first, and return the same. */
+int rma_notify_expect(struct win *win, const struct rma_notified *what);
 
 /* rma_notify_read sets *value to how many have come and were not taken. It makes progress. */
 int rma_notify_read(struct win *win, int source, int number, uint64_t *value);
 
-/* rma_notify_await is called when a request begins or ends to await notifications from source, for
- * which rma_notify_expect has returned success: meanwhile rma_progress_requests looks whether
- * processes of the window are lost. */
-void rma_notify_await(struct win *win, int source, bool awaits);
+/* rma_notify_await is called when a request begins or ends to await what rma_notify_expect has
+ * returned success for: meanwhile rma_progress_requests looks whether processes of the window are
+ * lost. */
+void rma_notify_await(struct win *win, const struct rma_notified *what, bool awaits);
 
-/* rma_notify_take takes count if so many have come, and says so in *taken; else it takes none. Does
- * not wait and makes no progress. MRMA_ERR_PROC_FAILED: a process of the window is lost, as far as
- * this one knows (rma_notify_await), and so many have not come. */
-int rma_notify_take(struct win *win, int source, int number, uint64_t count, bool *taken);
+/* rma_notify_take takes count of the lowest number of which so many have come, and sets *number to
+ * it; else it takes none, and sets -1. Does not wait and makes no progress. MRMA_ERR_PROC_FAILED: a
+ * process of the window is lost, as far as this one knows (rma_notify_await), and none is taken. */
+int rma_notify_take(struct win *win, const struct rma_notified *what, int *number);
 
-/* rma_notify_wait waits until count have come, and takes them. MRMA_ERR_PROC_FAILED: a process of
- * the window was lost meanwhile, none is taken. */
-int rma_notify_wait(struct win *win, int source, int number, uint64_t count);
+/* rma_notify_test is rma_notify_take for programs that call it in a loop: it makes progress, and
+ * looks whether processes of the window are lost. */
+int rma_notify_test(struct win *win, const struct rma_notified *what, int *number);
+
+/* rma_notify_wait waits until rma_notify_take takes some. MRMA_ERR_PROC_FAILED: a process of the
+ * window was lost meanwhile, none is taken. */
+int rma_notify_wait(struct win *win, const struct rma_notified *what, int *number);
 
 /* rma_notify_reset takes all that have come, and sets *value to how many that were. */
 int rma_notify_reset(struct win *win, int source, int number, uint64_t *value);

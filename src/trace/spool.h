@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 8, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 9, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -214,7 +214,8 @@ enum trace_assert { /* the bits of rma.h, not those of the host */
     X(Win_flush_all) X(Win_flush_local) X(Win_flush_local_all) X(Win_sync) X(Wait) X(Waitany) \
     X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) X(Request_get_status)
 #define TRACE_EXTENSION_CALLS(X) \
-    X(Put_notify) X(Get_notify) X(Accumulate_notify) X(Notify_read) X(Notify_wait) X(Notify_reset)
+    X(Put_notify) X(Get_notify) X(Accumulate_notify) X(Notify_read) X(Notify_wait) X(Notify_reset) \
+    X(Notify_test) X(Notify_testany) X(Notify_waitany)
 /* clang-format on */
 
 enum trace_call {

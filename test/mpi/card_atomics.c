@@ -275,10 +275,10 @@ static void with_notification(int round)
     MPI_Barrier(MPI_COMM_WORLD); /* nobody asks for an exclusive lock while others wait here */
     MT_OK(MPI_Win_lock_all(0, win));
     MT_OK(MPIRMA_Accumulate_notify(by, SUMS, MPI_INT64_T, to, AT(told), SUMS, MPI_INT64_T, MPI_SUM,
-                                   0, win));
+                                   win, 0));
     if (own)
         MT_OK(MPIRMA_Accumulate_notify(by, SUMS, MPI_INT64_T, mt_rank, AT(told), SUMS, MPI_INT64_T,
-                                       MPI_SUM, 0, win));
+                                       MPI_SUM, win, 0));
     MT_OK(MPIRMA_Notify_wait(win, from, 0, 1));
     if (own)
         MT_OK(MPIRMA_Notify_wait(win, mt_rank, 0, 1));

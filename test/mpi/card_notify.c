@@ -95,7 +95,7 @@ static void send(int block, int k)
     MT_OK(MPIRMA_Put_notify(out[slot], n, MPI_UINT64_T, right,
                             at_right + (MPI_Aint)offsetof(struct part, blocks) +
                                 slot * (MPI_Aint)sizeof mine->blocks[0],
-                            n, MPI_UINT64_T, slot, win));
+                            n, MPI_UINT64_T, win, slot));
 }
 
 static void receive(int block, int k)
@@ -111,7 +111,7 @@ static void receive(int block, int k)
     seen = (uint64_t)k + 1;
     MT_OK(MPIRMA_Put_notify(&seen, 1, MPI_UINT64_T, left,
                             at_left + (MPI_Aint)offsetof(struct part, given_back), 1, MPI_UINT64_T,
-                            GIVEN_BACK, win));
+                            win, GIVEN_BACK));
 }
 
 /* The lock of a neighbour is held, and its region known, when a put to it has been flushed. */

@@ -40,6 +40,7 @@ program fort_notified
     end do
     call get_and_accumulate()
     call by_request()
+    call tests_and_ranges()
     call counters()
     call errors()
     call MPI_Win_unlock_all(win, ierr)
@@ -72,12 +73,12 @@ contains
     ! Two values to the right; when they have been looked at the left one may go on.
     subroutine puts()
         value = [100 * round + me, -round]
-        call MPIRMA_Put_notify(value, 2, MPI_INTEGER, right, third, 2, MPI_INTEGER, data, win, ierr)
+        call MPIRMA_Put_notify(value, 2, MPI_INTEGER, right, third, 2, MPI_INTEGER, win, data, ierr)
         call check_class('put', MPI_SUCCESS, ierr)
         call MPIRMA_Notify_wait(win, left, data, one)
         call check('first value', 100 * round + left, mem(3))
         call check('second value', -round, mem(4))
-        call MPIRMA_Put_notify(value, 0, MPI_INTEGER, left, first, 0, MPI_INTEGER, free, win)
+        call MPIRMA_Put_notify(value, 0, MPI_INTEGER, left, first, 0, MPI_INTEGER, win, free)
         call MPIRMA_Notify_wait(win, MPI_ANY_SOURCE, free, one, ierr)
         call check_class('wait', MPI_SUCCESS, ierr)
         call MPI_Win_flush_local_all(win, ierr)
@@ -89,14 +90,14 @@ contains
         call MPI_Win_sync(win, ierr)
         call MPI_Barrier(MPI_COMM_WORLD, ierr)
         got = -1
-        call MPIRMA_Get_notify(got, 1, MPI_INTEGER, right, first, 1, MPI_INTEGER, data, win, ierr)
+        call MPIRMA_Get_notify(got, 1, MPI_INTEGER, right, first, 1, MPI_INTEGER, win, data, ierr)
         call check_class('get', MPI_SUCCESS, ierr)
         call MPI_Win_flush(right, win, ierr)
         call check('what was read', 1000 + right, got)
         call MPIRMA_Notify_wait(win, left, data, one, ierr)
         got = 7 + me
-        call MPIRMA_Accumulate_notify(got, 1, MPI_INTEGER, right, fifth, 1, MPI_INTEGER, MPI_SUM, data, &
-            win, ierr)
+        call MPIRMA_Accumulate_notify(got, 1, MPI_INTEGER, right, fifth, 1, MPI_INTEGER, MPI_SUM, win, &
+            data, ierr)
         call check_class('accumulate', MPI_SUCCESS, ierr)
         call MPIRMA_Notify_wait(win, left, data, one, ierr)
         call check('the sum', 7 + left, mem(5))
@@ -110,13 +111,47 @@ contains
         call check_class('request', MPI_SUCCESS, ierr)
         do i = 1, 3
             call MPI_Start(request, ierr)
-            call MPIRMA_Put_notify(value, 0, MPI_INTEGER, right, first, 0, MPI_INTEGER, 2, win)
-            call MPIRMA_Put_notify(value, 0, MPI_INTEGER, right, first, 0, MPI_INTEGER, 2, win)
+            call MPIRMA_Put_notify(value, 0, MPI_INTEGER, right, first, 0, MPI_INTEGER, win, 2)
+            call MPIRMA_Put_notify(value, 0, MPI_INTEGER, right, first, 0, MPI_INTEGER, win, 2)
             call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
             call check_class('wait for a request', MPI_SUCCESS, ierr)
         end do
         call MPI_Request_free(request, ierr)
     end subroutine by_request
+
+    ! Number 2, with large counts, found by each of the calls.
+    subroutine tests_and_ranges()
+        logical :: flag
+        integer :: id
+        flag = .true.
+        call MPIRMA_Notify_test(win, left, 2, one, flag, ierr)
+        call check('nothing has come', 0, merge(1, 0, flag))
+        call MPIRMA_Notify_reset(win, left, data, come)
+        call MPIRMA_Notify_reset(win, left, free, come)
+        call MPI_Barrier(MPI_COMM_WORLD, ierr)
+        value = me
+        call MPIRMA_Put_notify(value, one, MPI_INTEGER, right, third, one, MPI_INTEGER, win, 2, ierr)
+        call check_class('put of a large count', MPI_SUCCESS, ierr)
+        call MPIRMA_Notify_waitany(win, left, data, numbers, one, id, ierr)
+        call check('the number', 2, id)
+        call check('what was put', left, mem(3))
+        call MPI_Barrier(MPI_COMM_WORLD, ierr)
+        call MPIRMA_Accumulate_notify(value, one, MPI_INTEGER, right, third, one, MPI_INTEGER, MPI_SUM, win, 2)
+        flag = .false.
+        do while (.not. flag)
+            call MPIRMA_Notify_test(win, left, 2, one, flag)
+        end do
+        call check('the sum', 2 * left, mem(3))
+        call MPIRMA_Get_notify(got, one, MPI_INTEGER, right, third, one, MPI_INTEGER, win, 2, ierr)
+        flag = .false.
+        do while (.not. flag)
+            call MPIRMA_Notify_testany(win, left, 1, 2, one, flag, id, ierr)
+        end do
+        call check('the number of a get', 2, id)
+        call MPIRMA_Notify_testany(win, left, 1, 2, one, flag, id, ierr)
+        call check('none is left', MPI_UNDEFINED, id)
+        call MPI_Win_flush_all(win, ierr)
+    end subroutine tests_and_ranges
 
     subroutine counters()
         call MPI_Barrier(MPI_COMM_WORLD, ierr)
@@ -134,12 +169,12 @@ contains
         come = 77
         call MPIRMA_Notify_read(win, left, numbers, come, ierr)
         call check_class('a number that is none', MPI_ERR_ARG, ierr)
-        call MPIRMA_Put_notify(value, 1, MPI_INTEGER, nprocs, first, 1, MPI_INTEGER, data, win, ierr)
+        call MPIRMA_Put_notify(value, 1, MPI_INTEGER, nprocs, first, 1, MPI_INTEGER, win, data, ierr)
         call check_class('a target that is none', MPI_ERR_RANK, ierr)
         call MPIRMA_Notify_wait(win, left, data, -one, ierr)
         call check_class('less than none', MPI_ERR_ARG, ierr)
         call check('what an error leaves alone', 77, int(come))
-        call MPIRMA_Put_notify(value, 1, MPI_INTEGER, MPI_PROC_NULL, first, 1, MPI_INTEGER, data, win, ierr)
+        call MPIRMA_Put_notify(value, 1, MPI_INTEGER, MPI_PROC_NULL, first, 1, MPI_INTEGER, win, data, ierr)
         call check_class('no target', MPI_SUCCESS, ierr)
     end subroutine errors
 end program fort_notified

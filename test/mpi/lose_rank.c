@@ -41,16 +41,6 @@ static void die(const char *how)
     raise(SIGKILL);
 }
 
-static void write_to(const char *dir)
-{
-    char name[512];
-
-    snprintf(name, sizeof name, "%s/out.%d", dir, mt_rank);
-    if (freopen(name, "w", stdout) == NULL || dup2(1, 2) < 0) {
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-}
-
 /* Who waits for a word to change, and asks only for that, is told too. */
 static void poll_the_lost(const struct mt_win *w, int victim)
 {
@@ -132,7 +122,7 @@ int main(int argc, char **argv)
     if (argc != 3 || mt_size < 2) {
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    write_to(argv[1]);
+    mt_write_to(argv[1]);
     const int victim = mt_size - 1;
     MT_OK(MPI_Comm_split(MPI_COMM_WORLD, mt_rank == victim, mt_rank, &survivors));
     MT_FOR_KINDS(i)

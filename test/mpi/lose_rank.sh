@@ -1,12 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # lose_rank.sh HOW [CALL=ERROR...] - a rank dies, and the launcher leaves the others alone (lose_rank.c,
-# which says what HOW is): each of them passes all of its checks. Where system calls are named, they
-# are refused to all ranks (test/refuse-calls.c).
+# which says what HOW is; notified:FORM: notify_lost.c): each of them passes all of its checks. Where
+# system calls are named, they are refused to all ranks (test/refuse-calls.c).
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 how=$1
 shift
+case $how in
+notified:*) program="$bin/notify_lost" ;;
+*) program="$bin/lose_rank" ;;
+esac
 export MPIEXEC_KEEP=1
 refuse=
 if test $# -gt 0; then
@@ -32,7 +36,7 @@ keep='trap "" USR1; "$@"; exit 0'
 mkdir "$tmp/ranks"
 shm_before
 # shellcheck disable=SC2086
-sh "$abs_top_srcdir/test/mpiexec.sh" "$np" $refuse sh -c "$keep" sh "$bin/lose_rank" "$tmp/ranks" "$how" \
+sh "$abs_top_srcdir/test/mpiexec.sh" "$np" $refuse sh -c "$keep" sh "$program" "$tmp/ranks" "${how#notified:}" \
     >"$tmp/launcher" 2>&1 </dev/null &
 launcher=$!
 wait_for 25 good || {
@@ -47,7 +51,7 @@ wait_for 25 good || {
 seen 'signal 11|segmentation|bus error' && bad "$how $*: a survivor crashed:"
 # A child that lives on may keep the launcher waiting.
 patience=10
-test "$how" = plain || patience=1
+case $how in fork | system) patience=1 ;; esac
 wait_for "$patience" launcher_gone || kill "$launcher"
 wait "$launcher"
 shm_after "$how $*"

@@ -59,6 +59,16 @@ void mt_section(const char *fmt, ...)
     start_watchdog();
 }
 
+void mt_write_to(const char *dir)
+{
+    char name[512];
+
+    snprintf(name, sizeof name, "%s/out.%d", dir, mt_rank);
+    if (freopen(name, "w", stdout) == NULL || dup2(1, 2) < 0) {
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+}
+
 void mt_timeout(unsigned seconds)
 {
     if (!timeout_fixed) {

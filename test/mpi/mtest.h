@@ -48,6 +48,10 @@ int mt_finish(void);
 /* The same, with another function in place of MPI_Finalize. */
 int mt_finish_by(int (*finalize)(void));
 
+/* All that this process writes from now on goes to the file out.RANK in dir: a launcher that has
+ * lost a rank may drop what the others write. */
+void mt_write_to(const char *dir);
+
 /* Name the section that runs now, for the watchdog and for failed checks; starts the timeout anew.
  */
 void mt_section(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

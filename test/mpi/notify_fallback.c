@@ -72,7 +72,7 @@ static void close_window(bool allocate)
 
 static void notify(int target, int number)
 {
-    ok(MPIRMA_Put_notify(NULL, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, number, win),
+    ok(MPIRMA_Put_notify(NULL, 0, MPI_BYTE, target, 0, 0, MPI_BYTE, win, number),
        "MPIRMA_Put_notify");
 }
 
@@ -86,7 +86,7 @@ static void many_to_one(void)
     for (int i = 0; i < rounds; i++) {
         const int64_t value = (int64_t)i * 1000 + rank;
         if (rank != 0) {
-            ok(MPIRMA_Put_notify(&value, 1, MPI_INT64_T, 0, rank, 1, MPI_INT64_T, DATA, win),
+            ok(MPIRMA_Put_notify(&value, 1, MPI_INT64_T, 0, rank, 1, MPI_INT64_T, win, DATA),
                "MPIRMA_Put_notify");
             await(0, FREE, 1);
             continue;
@@ -136,7 +136,7 @@ static void ring(void)
         MPI_Type_commit(&every_other);
         for (int k = 0; k < n; k++)
             from[k] = i * 1000000 + rank * 10000 + k;
-        ok(MPIRMA_Put_notify(from, n, MPI_INT64_T, right, 0, 1, every_other, DATA, win),
+        ok(MPIRMA_Put_notify(from, n, MPI_INT64_T, right, 0, 1, every_other, win, DATA),
            "MPIRMA_Put_notify");
         await(left, DATA, 1);
         for (int k = 0; k < n; k++)
@@ -165,7 +165,7 @@ static void gets(void)
             continue;
         }
         await(0, TURN, 1);
-        ok(MPIRMA_Get_notify(to, n, MPI_INT64_T, 0, 0, n, MPI_INT64_T, LAST, win),
+        ok(MPIRMA_Get_notify(to, n, MPI_INT64_T, 0, 0, n, MPI_INT64_T, win, LAST),
            "MPIRMA_Get_notify");
         for (int k = 0; k < n; k++)
             expect(i * 10000 + k, to[k], "cell that was read", k);
@@ -185,7 +185,7 @@ static void accumulates(void)
     MPI_Barrier(MPI_COMM_WORLD);
     for (int i = 0; i < TIMES; i++)
         ok(MPIRMA_Accumulate_notify(numbers, ADDED, MPI_INT64_T, 0, 0, ADDED, MPI_INT64_T, MPI_SUM,
-                                    TURN, win),
+                                    win, TURN),
            "MPIRMA_Accumulate_notify");
     if (rank != 0)
         return;
@@ -194,19 +194,48 @@ static void accumulates(void)
         expect((long long)i * TIMES * size, cell[i], "sum", i);
 }
 
+/* Each process raises two numbers of itself, one of them twice. */
+static void tests_and_ranges(void)
+{
+    int flag = 7, id = 7;
+
+    for (int i = 0; i < NUMBERS; i++)
+        ok(MPIRMA_Notify_reset(win, rank, i, NULL), "MPIRMA_Notify_reset");
+    ok(MPIRMA_Notify_testany(win, rank, 0, NUMBERS, 1, &flag, &id), "MPIRMA_Notify_testany");
+    expect(0, flag, "nothing has come", 0);
+    expect(MPI_UNDEFINED, id, "number of nothing", 0);
+    notify(rank, TURN);
+    notify(rank, LAST);
+    notify(rank, LAST);
+    ok(MPIRMA_Notify_waitany(win, rank, 0, NUMBERS, 2, &id), "MPIRMA_Notify_waitany");
+    expect(LAST, id, "number of which two have come", 0);
+    ok(MPIRMA_Notify_testany(win, rank, 1, 2, 1, &flag, &id), "MPIRMA_Notify_testany");
+    expect(1, flag, "one has come", 0);
+    expect(TURN, id, "number of which one has come", 0);
+    ok(MPIRMA_Notify_test(win, rank, TURN, 1, &flag), "MPIRMA_Notify_test");
+    expect(0, flag, "it was taken", 0);
+    ok(MPIRMA_Notify_waitany(win, MPI_PROC_NULL, 0, NUMBERS, 2, &id), "MPIRMA_Notify_waitany");
+    expect(MPI_UNDEFINED, id, "number of nobody's", 0);
+}
+
 static void errors(void)
 {
     const int64_t value = 0;
     MPI_Count come = 77;
+    int id = 77;
 
     expect_class(MPI_ERR_ARG,
-                 MPIRMA_Put_notify(&value, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, NUMBERS, win),
+                 MPIRMA_Put_notify(&value, 1, MPI_INT64_T, 0, 0, 1, MPI_INT64_T, win, NUMBERS),
                  "a put with a number that is none");
     expect_class(MPI_ERR_ARG, MPIRMA_Notify_read(win, 0, -1, &come), "reading such a number");
     expect_class(MPI_ERR_RANK, MPIRMA_Notify_read(win, size, DATA, &come), "a source that is none");
     expect_class(MPI_ERR_ARG, MPIRMA_Notify_wait(win, 0, DATA, -1), "waiting for less than none");
+    expect_class(MPI_ERR_ARG, MPIRMA_Notify_waitany(win, 0, 1, NUMBERS, 1, &id),
+                 "a range too long");
+    expect_class(MPI_ERR_ARG, MPIRMA_Notify_waitany(win, 0, 1, 0, 1, &id), "no range");
     expect(77, come, "what an error leaves alone", 0);
-    ok(MPIRMA_Put_notify(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, DATA, win),
+    expect(77, id, "what an error leaves alone", 1);
+    ok(MPIRMA_Put_notify(&value, 1, MPI_INT64_T, MPI_PROC_NULL, 0, 1, MPI_INT64_T, win, DATA),
        "MPIRMA_Put_notify to MPI_PROC_NULL");
     expect_class(MPI_ERR_ARG, MPIRMA_Fallback_begin(win, MPI_COMM_WORLD, 0), "no number at all");
 }
@@ -230,6 +259,7 @@ int main(int argc, char **argv)
         gets();
         MPI_Barrier(MPI_COMM_WORLD);
         accumulates();
+        tests_and_ranges();
         errors();
         close_window(allocate);
     }

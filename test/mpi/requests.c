@@ -5,7 +5,8 @@
  * MPI_Rput, _Rget, _Raccumulate and _Rget_accumulate completed by every MPI_Wait
  * and MPI_Test function, among the host's own requests, null and inactive ones;
  * a thousand at a time; large ones before the unlock. MPI_Cancel and
- * MPI_Request_free of them are erroneous: MPI_ERR_REQUEST, and they stay usable.
+ * MPI_Request_free of them are erroneous: MPI_ERR_REQUEST, and they stay usable. Requests of the
+ * host that come after failed ones.
  */
 #include "mtcomm.h"
 
@@ -349,6 +350,39 @@ static void erroneous(enum mt_kind kind)
     mt_win_free(&w);
 }
 
+/* The host may give the handle of a request that has failed to one of its own, which nothing is
+ * refused then. */
+static void after_failed(void)
+{
+    const int right = (mt_rank + 1) % mt_size;
+    struct mt_win w;
+    MPI_Request req, later[4];
+    int64_t v;
+
+    mt_section("requests of the host's after some that have failed");
+    if (!mt_win_make(&w, MT_DYNAMIC, 8, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    mt_sync(&w);
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, w.win));
+    for (int i = 0; i < 4; i++) {
+        int rc = MPI_Rget(&v, 1, MPI_INT64_T, right, 4096, 1, MPI_INT64_T, w.win, &req);
+        if (rc == MPI_SUCCESS) {
+            rc = MPI_Wait(&req, MPI_STATUS_IGNORE);
+        }
+        CHECK(rc != MPI_SUCCESS, "a get of memory that is not attached");
+        MT_OK(MPI_Recv_init(&v, 1, MPI_INT64_T, 0, 9, MPI_COMM_WORLD, &later[i]));
+    }
+    (void)MPI_Win_unlock(right, w.win); /* may tell it again */
+    for (int i = 0; i < 4; i++) {
+        MT_OK(MPI_Start(&later[i]));
+        MT_OK(MPI_Cancel(&later[i]));
+        MT_OK(MPI_Wait(&later[i], MPI_STATUS_IGNORE));
+        MT_OK(MPI_Request_free(&later[i]));
+    }
+    mt_win_free(&w);
+}
+
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
@@ -359,5 +393,6 @@ int main(int argc, char **argv)
         large(kind);
         erroneous(kind);
     }
+    after_failed();
     return MT_FINISH();
 }

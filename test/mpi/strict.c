@@ -377,8 +377,8 @@ static int put_notify(const struct mt_win *w, int t, MPI_Aint offset, int number
 {
     static int one = 1;
 
-    return MPIRMA_Put_notify(&one, 1, MPI_INT, t, mt_disp(w, t, offset), 1, MPI_INT, number,
-                             w->win);
+    return MPIRMA_Put_notify(&one, 1, MPI_INT, t, mt_disp(w, t, offset), 1, MPI_INT, w->win,
+                             number);
 }
 
 /* It is held against what was issued before. What comes behind it, after the answer, is right. */
@@ -402,8 +402,8 @@ static void notified(enum mt_kind kind)
     for (int i = 0; i < 3; i++) {
         MT_OK(put_notify(&w, t, 16, 0));
         MT_OK(MPIRMA_Notify_wait(w.win, from, 0, 1));
-        MT_OK(MPIRMA_Put_notify(NULL, 0, MPI_BYTE, from, mt_disp(&w, from, 0), 0, MPI_BYTE, 1,
-                                w.win));
+        MT_OK(MPIRMA_Put_notify(NULL, 0, MPI_BYTE, from, mt_disp(&w, from, 0), 0, MPI_BYTE, w.win,
+                                1));
         MT_OK(MPIRMA_Notify_wait(w.win, t, 1, 1));
     }
     MT_OK(access_at(&w, PUT, t, 16));

@@ -374,7 +374,7 @@ static void notified(int waits)
     other = case_over(&got, 1);
     MPI_Win_lock_all(0, case_win);
     if (case_rank == 0)
-        MPIRMA_Put_notify(&case_rank, 1, MPI_INT, TARGET, 0, 1, MPI_INT, 0, case_win);
+        MPIRMA_Put_notify(&case_rank, 1, MPI_INT, TARGET, 0, 1, MPI_INT, case_win, 0);
     if (case_rank == TARGET) {
         if (waits)
             MPIRMA_Notify_wait(case_win, 0, 0, 1);

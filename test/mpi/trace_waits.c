@@ -182,7 +182,7 @@ static void late_notification(bool by_request)
     if (rank == 1) {
         late();
         MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
-        MPIRMA_Put_notify(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, by_request, win);
+        MPIRMA_Put_notify(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, win, by_request);
         MPI_Win_unlock(0, win);
     } else if (rank == 0 && by_request) {
         MPIRMA_Notify_init(win, 1, by_request, 1, &request);

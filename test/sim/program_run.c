@@ -357,6 +357,13 @@ static bool complete_weak(struct prog_actor *a)
     return true;
 }
 
+static int take_all(struct win *win, int source, int number, uint64_t count)
+{
+    const struct rma_notified what = {source, number, 1, count};
+    int taken;
+    return rma_notify_wait(win, &what, &taken);
+}
+
 /* Notifications of even numbers are taken of all, those of odd ones of each source. */
 static bool take_number(struct prog_actor *a, const struct prog_window *pw, int number)
 {
@@ -367,13 +374,13 @@ static bool take_number(struct prog_actor *a, const struct prog_window *pw, int 
         all += n;
         if (number % 2 == 0)
             continue;
-        TRY(rma_notify_wait(win, from, number, n));
+        TRY(take_all(win, from, number, n));
         TRY(rma_notify_read(win, from, number, &left));
         PROG_CHECK(left == 0);
     }
     if (number % 2)
         return true;
-    TRY(rma_notify_wait(win, RMA_NOTIFY_ANY, number, all));
+    TRY(take_all(win, RMA_NOTIFY_ANY, number, all));
     TRY(rma_notify_read(win, RMA_NOTIFY_ANY, number, &left));
     PROG_CHECK(left == 0);
     return true;

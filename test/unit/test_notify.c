@@ -60,7 +60,29 @@ static uint64_t count(struct win *w, int source, int number)
 
 static void await(struct win *w, int source, int number, uint64_t n)
 {
-    FABRIC_CHECK(rma_notify_wait(w, source, number, n) == MRMA_SUCCESS);
+    int taken = -1;
+    FABRIC_CHECK(rma_notify_wait(w, &(struct rma_notified){source, number, 1, n}, &taken) ==
+                 MRMA_SUCCESS);
+    FABRIC_CHECK(taken == number);
+}
+
+/* Of which of the numbers from 0 on so many are there, and now taken. */
+static int take(struct win *w, int numbers, uint64_t n)
+{
+    const struct rma_notified what = {RMA_NOTIFY_ANY, 0, numbers, n};
+    int taken = -2;
+    FABRIC_CHECK(rma_notify_take(w, &what, &taken) == MRMA_SUCCESS);
+    return taken;
+}
+
+static void no_such_numbers(struct win *w, int first, int n)
+{
+    const struct rma_notified what = {RMA_NOTIFY_ANY, first, n, 1};
+    int taken = 5;
+    FABRIC_CHECK(rma_notify_expect(w, &what) == MRMA_ERR_ARG);
+    FABRIC_CHECK(rma_notify_take(w, &what, &taken) == MRMA_ERR_ARG);
+    FABRIC_CHECK(rma_notify_test(w, &what, &taken) == MRMA_ERR_ARG);
+    FABRIC_CHECK(rma_notify_wait(w, &what, &taken) == MRMA_ERR_ARG && taken == 5);
 }
 
 /* Nobody may overwrite a value before process 0 has seen it: it says so by a notification alone. */
@@ -280,7 +302,6 @@ static void refuses(struct fabric_proc *p, void *arg)
 {
     struct world v = begin(p);
     uint64_t value = 5;
-    bool taken = true;
     (void)arg;
     struct rma_op op = byte_op("x", NULL, 0, 0, 1);
     op.notify = 1;
@@ -293,11 +314,16 @@ static void refuses(struct fabric_proc *p, void *arg)
     FABRIC_CHECK(count(v.win, RMA_NOTIFY_ANY, 0) == 0);
     FABRIC_CHECK(rma_notify_read(v.win, 0, NUMBERS, &value) == MRMA_ERR_ARG);
     FABRIC_CHECK(rma_notify_read(v.win, 0, -1, &value) == MRMA_ERR_ARG);
-    FABRIC_CHECK(rma_notify_wait(v.win, RMA_NOTIFY_ANY, NUMBERS, 1) == MRMA_ERR_ARG);
+    no_such_numbers(v.win, NUMBERS, 1);
+    no_such_numbers(v.win, INT32_MIN, 1);
+    no_such_numbers(v.win, 0, NUMBERS + 1);
+    no_such_numbers(v.win, INT32_MAX, INT32_MAX);
+    no_such_numbers(v.win, 0, 0);
+    no_such_numbers(v.win, 0, -1);
     FABRIC_CHECK(rma_notify_reset(v.win, 0, INT32_MAX, &value) == MRMA_ERR_ARG);
-    FABRIC_CHECK(rma_notify_expect(v.win, 0, INT32_MIN) == MRMA_ERR_ARG && value == 5);
-    FABRIC_CHECK(rma_notify_take(v.win, 0, 0, 1, &taken) == MRMA_SUCCESS && !taken);
-    FABRIC_CHECK(rma_notify_take(v.win, 0, 0, 0, &taken) == MRMA_SUCCESS && taken);
+    FABRIC_CHECK(value == 5);
+    FABRIC_CHECK(take(v.win, NUMBERS, 1) == -1);
+    FABRIC_CHECK(take(v.win, NUMBERS, 0) == 0);
     end(p, &v);
 }
 

@@ -39,8 +39,7 @@ struct notify_request {
     MPI_Request handle;    /* the host's */
     int tag;
     const struct win_rec *rec; /* NULL: the window is gone */
-    int source, number;
-    uint64_t count;
+    struct rma_notified what;
     bool active;
 };
 
@@ -91,7 +90,7 @@ static void leave(struct notify_request *r)
     free(r);
 }
 
-int notify_request_new(const struct win_rec *rec, int source, int number, uint64_t count,
+int notify_request_new(const struct win_rec *rec, const struct rma_notified *what,
                        MPI_Request *request)
 {
     struct notify_request *r = malloc(sizeof *r);
@@ -99,8 +98,7 @@ int notify_request_new(const struct win_rec *rec, int source, int number, uint64
 
     if (r == NULL)
         return MRMA_ERR_NO_MEM;
-    *r = (struct notify_request){
-        .handle = handle, .rec = rec, .source = source, .number = number, .count = count};
+    *r = (struct notify_request){.handle = handle, .rec = rec, .what = *what};
     pthread_mutex_lock(&lock);
     enter(r);
     pthread_mutex_unlock(&lock);
@@ -111,6 +109,17 @@ int notify_request_new(const struct win_rec *rec, int source, int number, uint64
     pthread_mutex_lock(&lock);
     r->handle = handle;
     pthread_mutex_unlock(&lock);
+    *request = handle;
+    return MRMA_SUCCESS;
+}
+
+/* The host's own, which the library need not know. */
+int notify_request_none(MPI_Request *request)
+{
+    MPI_Request handle;
+
+    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, mpi_state.self, &handle) != MPI_SUCCESS)
+        return MRMA_ERR_OTHER;
     *request = handle;
     return MRMA_SUCCESS;
 }
@@ -132,18 +141,17 @@ static void set_active(struct notify_request *r, bool active)
 {
     r->active = active;
     if (r->rec != NULL)
-        rma_notify_await(r->rec->win, r->source, active);
+        rma_notify_await(r->rec->win, &r->what, active);
 }
 
 /* Have the notifications of r, which is active, come? Then they are taken. *err: or why they never
  * will. Under the lock. */
 static bool has_ended(const struct notify_request *r, int *err)
 {
-    bool taken = false;
+    int taken = -1;
 
-    *err = r->rec == NULL ? MRMA_ERR_WIN
-                          : rma_notify_take(r->rec->win, r->source, r->number, r->count, &taken);
-    return taken || *err != MRMA_SUCCESS;
+    *err = r->rec == NULL ? MRMA_ERR_WIN : rma_notify_take(r->rec->win, &r->what, &taken);
+    return taken >= 0 || *err != MRMA_SUCCESS;
 }
 
 /* The first request behind the tag last that ends now, which is active no more; NULL: there is

@@ -18,13 +18,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct rma_notified;
 struct win_rec;
 
-/* notify_request_new sets *request to an inactive request for count notifications of that number
- * from source, a rank of the window or RMA_NOTIFY_ANY; all three are right. Returns MRMA_SUCCESS,
- * MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER if the host refuses it. */
-int notify_request_new(const struct win_rec *rec, int source, int number, uint64_t count,
+/* notify_request_new sets *request to an inactive request for these notifications, for which
+ * rma_notify_expect has returned success. Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM, or MRMA_ERR_OTHER
+ * if the host refuses it. */
+int notify_request_new(const struct win_rec *rec, const struct rma_notified *what,
                        MPI_Request *request);
+
+/* notify_request_none sets *request to an inactive request that is complete as soon as it is
+ * started: what is awaited of MPI_PROC_NULL. Returns as notify_request_new. */
+int notify_request_none(MPI_Request *request);
 
 /* notify_request_advance completes the active requests whose notifications have come. By
  * application threads only, without locks. */

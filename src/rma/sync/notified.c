@@ -13,57 +13,78 @@
 #include "rma/sync/notified.h"
 
 #include "base/err.h"
+#include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
-enum { WATCHED = 64 }; /* ranks behind the own one */
+enum { WATCHED = 64 }; /* so many ranks behind the own one */
 
 uint32_t rma_notify_numbers(const struct win *w)
 {
     return w->notify.n;
 }
 
-static int no_such_number(const struct win *w, int number)
+static int no_such_number(const struct win *w, const struct rma_notified *what)
 {
     if (!w->notify.n)
         return log_fail(w->rma->log, MRMA_ERR_ARG,
                         "the window was made without the info key mpirma_notifications");
+    if (what->n != 1)
+        return log_fail(w->rma->log, MRMA_ERR_ARG,
+                        "%d notification numbers from %d on are not a range from 0 to %u, as "
+                        "mpirma_notifications says",
+                        what->n, what->first, w->notify.n - 1);
     return log_fail(w->rma->log, MRMA_ERR_ARG,
                     "notification number %d is not from 0 to %u, as mpirma_notifications says",
-                    number, w->notify.n - 1);
+                    what->first, w->notify.n - 1);
 }
 
-/* What one call counts: notifications of a number, from t or, NULL, from all. */
+/* What one call counts: notifications of a range of numbers, from t or, NULL, from all. */
 struct counted {
     struct win *w;
     struct rma_target *t;
-    uint32_t number;
+    uint32_t first, end;
     uint64_t wanted;
-    bool taken;
+    int taken; /* of which number; -1: none yet */
 };
 
-static int find(struct win *w, int source, int number, struct counted *c)
+static bool numbers_exist(const struct win *w, const struct rma_notified *what)
+{
+    return what->first >= 0 && what->n > 0 &&
+           (int64_t)what->first + what->n <= (int64_t)w->notify.n;
+}
+
+static int find(struct win *w, const struct rma_notified *what, struct counted *c)
 {
     int err = MRMA_SUCCESS;
-    if ((unsigned)number >= w->notify.n)
-        return no_such_number(w, number);
-    *c = (struct counted){.w = w, .number = (uint32_t)number};
-    if (source == RMA_NOTIFY_ANY)
+    if (unlikely(!numbers_exist(w, what)))
+        return no_such_number(w, what);
+    *c = (struct counted){.w = w,
+                          .first = (uint32_t)what->first,
+                          .end = (uint32_t)(what->first + what->n),
+                          .wanted = what->count,
+                          .taken = -1};
+    if (what->source == RMA_NOTIFY_ANY)
         return MRMA_SUCCESS;
     rma_enter(w->rma);
-    err = win_target_locked(w, source, &c->t);
+    err = win_target_locked(w, what->source, &c->t);
     if (!err)
         err = notify_expect(w, c->t);
     rma_leave(w->rma);
     return err;
 }
 
-int rma_notify_expect(struct win *w, int source, int number)
+static int find_one(struct win *w, int source, int number, struct counted *c)
+{
+    return find(w, &(struct rma_notified){.source = source, .first = number, .n = 1}, c);
+}
+
+int rma_notify_expect(struct win *w, const struct rma_notified *what)
 {
     struct counted c;
-    return find(w, source, number, &c);
+    return find(w, what, &c);
 }
 
 /* ---- lost processes ---- */
@@ -102,30 +123,31 @@ bool notified_awaits(struct win *w, const struct rma_wait *wait, const struct rm
     return (!wait && t->notify.awaited) || (any && nobody_left(w));
 }
 
-void rma_notify_await(struct win *w, int source, bool awaits)
+void rma_notify_await(struct win *w, const struct rma_notified *what, bool awaits)
 {
+    const bool any = what->source == RMA_NOTIFY_ANY;
     const uint32_t by = awaits ? 1 : UINT32_MAX; /* modulo 2^32: one more, or one less */
     rma_enter(w->rma);
     w->notify.awaited += by;
-    if (source == RMA_NOTIFY_ANY)
+    if (any)
         w->notify.awaited_any += by;
     else
-        win_peek(w, source)->notify.awaited += by;
-    if (source == RMA_NOTIFY_ANY && awaits)
+        win_peek(w, what->source)->notify.awaited += by;
+    if (any && awaits)
         watch_all(w);
     rma_leave(w->rma);
 }
 
 /* ---- counting and taking ---- */
 
-/* So many have come. Under the engine's lock. */
-static void take_counted(const struct counted *c, uint64_t count)
+/* So many of that number have come. Under the engine's lock. */
+static void take_counted(const struct counted *c, uint32_t number, uint64_t count)
 {
-    notify_take(c->w, c->t, c->number, count);
+    notify_take(c->w, c->t, number, count);
     rma_event(c->w->rma, (struct trace_record){.kind = TRACE_TAKEN,
                                                .win = c->w->index + 1,
                                                .peer = c->t ? c->t->rank : -1,
-                                               .arg = c->number,
+                                               .arg = number,
                                                .bytes = count});
 }
 
@@ -133,11 +155,12 @@ static void take_counted(const struct counted *c, uint64_t count)
 static bool try_take(void *arg)
 {
     struct counted *c = arg;
-    if (!c->taken && notify_count(c->w, c->t, c->number) >= c->wanted) {
-        take_counted(c, c->wanted);
-        c->taken = true;
-    }
-    return c->taken;
+    for (uint32_t i = c->first; c->taken < 0 && i < c->end; i++)
+        if (notify_count(c->w, c->t, i) >= c->wanted) {
+            take_counted(c, i, c->wanted);
+            c->taken = (int)i;
+        }
+    return c->taken >= 0;
 }
 
 static bool take(struct counted *c)
@@ -151,61 +174,85 @@ static bool take(struct counted *c)
 int rma_notify_read(struct win *w, int source, int number, uint64_t *value)
 {
     struct counted c;
-    const int err = find(w, source, number, &c);
+    const int err = find_one(w, source, number, &c);
     if (err)
         return err;
     (void)rma_progress(w->rma);
     if (win_count_call(w))
         rma_look_around(w);
     rma_enter(w->rma);
-    *value = notify_count(w, c.t, c.number);
+    *value = notify_count(w, c.t, c.first);
     rma_leave(w->rma);
     return MRMA_SUCCESS;
 }
 
-int rma_notify_take(struct win *w, int source, int number, uint64_t count, bool *taken)
+int rma_notify_take(struct win *w, const struct rma_notified *what, int *number)
 {
     struct counted c;
-    const int err = find(w, source, number, &c);
+    const int err = find(w, what, &c);
     if (err)
         return err;
-    c.wanted = count;
-    *taken = take(&c);
-    return *taken || likely(!win_has_lost(w)) ? MRMA_SUCCESS : MRMA_ERR_PROC_FAILED;
+    const bool taken = take(&c);
+    *number = c.taken;
+    return taken || likely(!win_has_lost(w)) ? MRMA_SUCCESS : MRMA_ERR_PROC_FAILED;
 }
 
-int rma_notify_wait(struct win *w, int source, int number, uint64_t count)
+/* Of any process: of all that this one has had nothing to do with, too. */
+static void watch(struct win *w, const struct counted *c)
+{
+    if (c->t)
+        return;
+    rma_enter(w->rma);
+    watch_all(w);
+    rma_leave(w->rma);
+}
+
+int rma_notify_test(struct win *w, const struct rma_notified *what, int *number)
 {
     struct counted c;
-    const int err = find(w, source, number, &c);
+    int err = find(w, what, &c);
     if (err)
         return err;
-    c.wanted = count;
-    if (likely(take(&c)))
-        return MRMA_SUCCESS;
-    if (source == RMA_NOTIFY_ANY) {
-        rma_enter(w->rma);
-        watch_all(w);
-        rma_leave(w->rma);
+    (void)rma_progress(w->rma);
+    if (!take(&c)) {
+        watch(w, &c);
+        err = win_lost_error(w);
     }
-    return rma_wait_until(w, &(struct rma_wait){.done = try_take,
-                                                .arg = &c,
-                                                .locked = true,
-                                                .what = "notifications",
-                                                .rank = source,
-                                                .phase = RMA_WAIT_NOTIFIED});
+    if (!err && c.taken < 0)
+        err = rma_between_tests(w->rma, w);
+    *number = c.taken;
+    return err;
+}
+
+int rma_notify_wait(struct win *w, const struct rma_notified *what, int *number)
+{
+    struct counted c;
+    int err = find(w, what, &c);
+    if (err)
+        return err;
+    if (unlikely(!take(&c))) {
+        watch(w, &c);
+        err = rma_wait_until(w, &(struct rma_wait){.done = try_take,
+                                                   .arg = &c,
+                                                   .locked = true,
+                                                   .what = "notifications",
+                                                   .rank = what->source,
+                                                   .phase = RMA_WAIT_NOTIFIED});
+    }
+    *number = c.taken;
+    return err;
 }
 
 int rma_notify_reset(struct win *w, int source, int number, uint64_t *value)
 {
     struct counted c;
-    const int err = find(w, source, number, &c);
+    const int err = find_one(w, source, number, &c);
     if (err)
         return err;
     (void)rma_progress(w->rma);
     rma_enter(w->rma);
-    *value = notify_count(w, c.t, c.number);
-    take_counted(&c, *value);
+    *value = notify_count(w, c.t, c.first);
+    take_counted(&c, c.first, *value);
     rma_leave(w->rma);
     return MRMA_SUCCESS;
 }

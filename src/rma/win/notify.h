@@ -55,13 +55,13 @@ struct win_ctl;
 
 /* In struct win. */
 struct notify_win {
-    uint32_t n;          /* numbers of this window; 0: it has no notifications */
-    notify_counter *all; /* of all origins, by number */
-    uint64_t *taken;     /* of all, by number */
-    uint32_t awaited;    /* requests that await some; sync/notified.h */
+    uint32_t n;           /* numbers of this window; 0: it has no notifications */
+    notify_counter *all;  /* of all origins, by number */
+    uint64_t *taken;      /* of all, by number */
+    uint32_t awaited;     /* requests that await some; sync/notified.h */
     uint32_t awaited_any; /* of these, from any process */
-    bool watching;       /* losses of processes that this one has nothing to do with */
-    uint32_t words;      /* notify_words.h; 0: none */
+    bool watching;        /* losses of processes that this one has nothing to do with */
+    uint32_t words;       /* notify_words.h; 0: none */
     struct list_node with_words;
 };
 

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * notified_take.c - the calls of notified access by which a target counts, awaits and takes
+ * notifications (mpi-rma.h, doc/notified.md).
+ *
+ * MPI_PROC_NULL as source gives at once what is awaited, as a receive from it does (MPI 4.1, 3.10),
+ * of a window and of numbers that exist; none has come from it. No state, no locks.
+ *
+ * Neighbours: notified.c, the operations; notify_request.h, the requests; rma.h, which counts.
+ */
+#include <mpi-rma.h>
+
+#include "mpi/calls/argcheck.h"
+#include "mpi/calls/extension.h"
+#include "mpi/host/export.h"
+#include "mpi/process/errhan.h"
+#include "mpi/requests/notify_request.h"
+#include "mpi/traced/traced.h"
+#include "rma/rma.h"
+
+/* What is awaited, as src/rma takes it, in *what; place is where the call stores its result, which
+ * is called name. OP_NOTHING: of MPI_PROC_NULL, and all else is
+ * right. */
+static int describe(const struct win_rec *rec, int source, int first, int n, MPI_Count count,
+                    const void *place, const char *name, struct rma_notified *what)
+{
+    const bool rank = args_rank_ok(rec, source);
+
+    *what = (struct rma_notified){
+        .source = rank ? source : RMA_NOTIFY_ANY, .first = first, .n = n, .count = (uint64_t)count};
+    if (count < 0)
+        return MRMA_ERR_ARG;
+    if (!rank && source != MPI_ANY_SOURCE && source != MPI_PROC_NULL)
+        return MRMA_ERR_RANK;
+    int err = args_place(place, name);
+    if (likely(err == MRMA_SUCCESS) && source == MPI_PROC_NULL)
+        err = rma_notify_expect(rec->win, what);
+    return source == MPI_PROC_NULL && err == MRMA_SUCCESS ? OP_NOTHING : err;
+}
+
+static int ended(const struct win_rec *rec, const char *func, int err, int source)
+{
+    return likely(err == MRMA_SUCCESS || err == OP_NOTHING)
+               ? MPI_SUCCESS
+               : win_fail_target(rec, func, err, source);
+}
+
+/* For a record of the call: -1 is any source. */
+static int peer_of(int source)
+{
+    return source < 0 ? -1 : source;
+}
+
+MRMA_PUBLIC int PMPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value)
+{
+    TRACED_TARGET(Notify_read, win, peer_of(source));
+    struct win_rec *rec = win_lookup(win);
+    struct rma_notified what;
+    uint64_t come = 0;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return MPI_ERR_WIN;
+    err = describe(rec, source, number, 1, 0, value, "count", &what);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_notify_read(rec->win, what.source, number, &come);
+    if (likely(err == MRMA_SUCCESS || err == OP_NOTHING))
+        *value = (MPI_Count)come;
+    return ended(rec, "MPIRMA_Notify_read", err, source);
+}
+EXPORT_MPIRMA(Notify_read);
+
+MRMA_PUBLIC int PMPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Count *value)
+{
+    TRACED_TARGET(Notify_reset, win, peer_of(source));
+    struct win_rec *rec = win_lookup(win);
+    struct rma_notified what;
+    uint64_t come = 0;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return MPI_ERR_WIN;
+    err = describe(rec, source, number, 1, 0, &come, "count", &what);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_notify_reset(rec->win, what.source, number, &come);
+    if (likely(err == MRMA_SUCCESS || err == OP_NOTHING) && value != NULL)
+        *value = (MPI_Count)come;
+    return ended(rec, "MPIRMA_Notify_reset", err, source);
+}
+EXPORT_MPIRMA(Notify_reset);
+
+/* *taken: of which number; -1: of none. place: where the caller is told that. */
+static int await(const struct win_rec *rec, int source, int first, int n, MPI_Count count,
+                 const int *place, int *taken)
+{
+    struct rma_notified what;
+    const int err = describe(rec, source, first, n, count, place, "notification_id", &what);
+
+    *taken = -1;
+    return likely(err == MRMA_SUCCESS) ? rma_notify_wait(rec->win, &what, taken) : err;
+}
+
+/* As await, without waiting. */
+static int test(const struct win_rec *rec, int source, int first, int n, MPI_Count count,
+                const int *flag, int *taken)
+{
+    struct rma_notified what;
+    const int err = describe(rec, source, first, n, count, flag, "flag", &what);
+
+    *taken = -1;
+    return likely(err == MRMA_SUCCESS) ? rma_notify_test(rec->win, &what, taken) : err;
+}
+
+MRMA_PUBLIC int PMPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count)
+{
+    TRACED_TARGET(Notify_wait, win, peer_of(source));
+    struct win_rec *rec = win_lookup(win);
+    int taken;
+
+    if (unlikely(rec == NULL))
+        return MPI_ERR_WIN;
+    return ended(rec, "MPIRMA_Notify_wait", await(rec, source, number, 1, count, &taken, &taken),
+                 source);
+}
+EXPORT_MPIRMA(Notify_wait);
+
+MRMA_PUBLIC int PMPIRMA_Notify_test(MPI_Win win, int source, int number, MPI_Count count, int *flag)
+{
+    TRACED_TARGET(Notify_test, win, peer_of(source));
+    struct win_rec *rec = win_lookup(win);
+    int taken, err;
+
+    if (unlikely(rec == NULL))
+        return MPI_ERR_WIN;
+    err = test(rec, source, number, 1, count, flag, &taken);
+    if (likely(err == MRMA_SUCCESS || err == OP_NOTHING))
+        *flag = taken >= 0 || err == OP_NOTHING;
+    return ended(rec, "MPIRMA_Notify_test", err, source);
+}
+EXPORT_MPIRMA(Notify_test);
+
+MRMA_PUBLIC int PMPIRMA_Notify_waitany(MPI_Win win, int source, int first, int n, MPI_Count count,
+                                       int *number)
+{
+    TRACED_TARGET(Notify_waitany, win, peer_of(source));
+    struct win_rec *rec = win_lookup(win);
+    int taken, err;
+
+    if (unlikely(rec == NULL))
+        return MPI_ERR_WIN;
+    err = await(rec, source, first, n, count, number, &taken);
+    if (likely(err == MRMA_SUCCESS || err == OP_NOTHING))
+        *number = err == OP_NOTHING ? MPI_UNDEFINED : taken;
+    return ended(rec, "MPIRMA_Notify_waitany", err, source);
+}
+EXPORT_MPIRMA(Notify_waitany);
+
+MRMA_PUBLIC int PMPIRMA_Notify_testany(MPI_Win win, int source, int first, int n, MPI_Count count,
+                                       int *flag, int *number)
+{
+    TRACED_TARGET(Notify_testany, win, peer_of(source));
+    struct win_rec *rec = win_lookup(win);
+    int taken, err;
+
+    if (unlikely(rec == NULL))
+        return MPI_ERR_WIN;
+    err = args_place(number, "notification_id");
+    if (likely(err == MRMA_SUCCESS))
+        err = test(rec, source, first, n, count, flag, &taken);
+    if (likely(err == MRMA_SUCCESS || err == OP_NOTHING)) {
+        *flag = taken >= 0 || err == OP_NOTHING;
+        *number = taken >= 0 ? taken : MPI_UNDEFINED;
+    }
+    return ended(rec, "MPIRMA_Notify_testany", err, source);
+}
+EXPORT_MPIRMA(Notify_testany);
+
+MRMA_PUBLIC int PMPIRMA_Notify_init(MPI_Win win, int source, int number, MPI_Count count,
+                                    MPI_Request *request)
+{
+    struct win_rec *rec = win_lookup(win);
+    struct rma_notified what;
+    int err;
+
+    if (unlikely(rec == NULL))
+        return MPI_ERR_WIN;
+    err = describe(rec, source, number, 1, count, request, "request", &what);
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_notify_expect(rec->win, &what);
+    if (likely(err == MRMA_SUCCESS))
+        err = notify_request_new(rec, &what, request);
+    else if (err == OP_NOTHING)
+        err = notify_request_none(request);
+    return ended(rec, "MPIRMA_Notify_init", err, source);
+}
+EXPORT_MPIRMA(Notify_init);
