@@ -45,30 +45,32 @@ static int write_and_close(int fd, const char *text, size_t len)
 
 static int save_beside(const char *name, const char *text, size_t len)
 {
-    char part[4096 + 32];
+    char *part;
     int fd, err;
 
-    snprintf(part, sizeof part, "%s.%ld.part", name, (long)getpid());
+    if (asprintf(&part, "%s.%ld.part", name, (long)getpid()) < 0)
+        return ENOMEM;
     fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return errno;
-    err = write_and_close(fd, text, len);
+    err = fd < 0 ? errno : write_and_close(fd, text, len);
     if (err == 0 && rename(part, name) != 0)
         err = errno;
-    if (err != 0)
+    if (err != 0 && fd >= 0)
         unlink(part);
+    free(part);
     return err;
 }
 
 int save_file(const char *name, const char *text, size_t len)
 {
-    char real[4096];
-    int fd;
+    char *real;
+    int fd, err;
 
-    if (strlen(name) >= sizeof real)
-        return ENAMETOOLONG;
-    if (!save_file_is_stream(name))
-        return save_beside(realpath(name, real) != NULL ? real : name, text, len);
+    if (!save_file_is_stream(name)) {
+        real = realpath(name, NULL);
+        err = save_beside(real != NULL ? real : name, text, len);
+        free(real);
+        return err;
+    }
     fd = open(name, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
     return fd < 0 ? errno : write_and_close(fd, text, len);
 }

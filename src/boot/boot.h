@@ -20,7 +20,7 @@ enum { BOOT_FIRST_BYTES = 32 };
 
 /* Up to so many processes take part in the first exchange without asking for memory, and do not
  * compare digests: that would be one more exchange. */
-enum { BOOT_FEW = 128 };
+enum { BOOT_FEW = 64 };
 
 /* What every process gave, in rank order; nobody writes to it. */
 struct boot_records {

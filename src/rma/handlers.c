@@ -132,15 +132,9 @@ static void on_sync(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
 
 static void on_counts(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
-    struct {
-        struct pkt_hdr hdr;
-        char pairs[PKT_MAX - sizeof(struct pkt_hdr)];
-    } copy;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    copy.hdr = *hdr;
-    copy_once(copy.pairs, body, hdr->len - sizeof *hdr);
-    if (w && !fence_counts_got(w, t, &copy.hdr))
+    if (w && !fence_counts_got(w, t, hdr, body))
         refuse(w, t, "counts of fence", hdr->seq);
 }
 

@@ -141,6 +141,7 @@ void rma_fini(struct rma *r)
     abandoned_fini(r);
     ctl_blocks_fini(r);
     proc_tables_fini(r);
+    free(r->applying);
     free(r->wins);
     free(r->win_gens);
     map_fini(&r->requests);

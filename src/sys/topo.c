@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <hwloc.h>
@@ -24,9 +25,9 @@
 
 #define TOPO_MAX_WORDS 1024 /* 65536 processing units, beyond any kernel's limit */
 
-int topo_cpuset_self(struct topo_cpuset *set)
+/* mask has room for TOPO_MAX_WORDS. */
+static int read_affinity(unsigned long *mask, struct topo_cpuset *set)
 {
-    unsigned long mask[TOPO_MAX_WORDS];
     const size_t bits = 8 * sizeof mask[0];
     struct topo_cpuset fresh = {{0}};
 
@@ -44,6 +45,15 @@ int topo_cpuset_self(struct topo_cpuset *set)
         return MRMA_SUCCESS;
     }
     return MRMA_ERR_OTHER;
+}
+
+int topo_cpuset_self(struct topo_cpuset *set)
+{
+    unsigned long *mask = malloc(TOPO_MAX_WORDS * sizeof *mask);
+    const int err = mask != NULL ? read_affinity(mask, set) : MRMA_ERR_NO_MEM;
+
+    free(mask);
+    return err;
 }
 
 unsigned topo_cpuset_count(const struct topo_cpuset *set)

@@ -60,13 +60,19 @@ struct thread {
     uint16_t kind; /* and what it was */
 };
 
-static int make_dirs(const char *dir, const struct log *log, char *spool)
+/* *spool is to be freed. MRMA_ERR_NO_MEM and MRMA_ERR_OTHER: it is NULL. */
+static int make_dirs(const char *dir, const struct log *log, char **spool)
 {
-    snprintf(spool, PATH_MAX, "%s/" SPOOL_DIR, dir);
-    if ((mkdir(dir, 0777) && errno != EEXIST) || (mkdir(spool, 0777) && errno != EEXIST)) {
+    if (asprintf(spool, "%s/" SPOOL_DIR, dir) < 0) {
+        *spool = NULL;
+        return MRMA_ERR_NO_MEM;
+    }
+    if ((mkdir(dir, 0777) && errno != EEXIST) || (mkdir(*spool, 0777) && errno != EEXIST)) {
         log_msg(log, LOG_LEVEL_ERROR,
-                "MPIRMA_TRACE: the directory %s can't be made: %s; no trace is taken", spool,
+                "MPIRMA_TRACE: the directory %s can't be made: %s; no trace is taken", *spool,
                 strerror(errno));
+        free(*spool);
+        *spool = NULL;
         return MRMA_ERR_OTHER;
     }
     return MRMA_SUCCESS;
@@ -74,10 +80,11 @@ static int make_dirs(const char *dir, const struct log *log, char *spool)
 
 int trace_prepare(const struct trace_spec *spec)
 {
-    char spool[PATH_MAX];
-    const int err = make_dirs(spec->dir, spec->log, spool);
+    char *spool;
+    const int err = make_dirs(spec->dir, spec->log, &spool);
     if (!err)
         spool_dir_clear(spool);
+    free(spool);
     return err;
 }
 
@@ -207,17 +214,21 @@ static void put_head(struct thread *th, uint32_t number)
 
 static int open_file(struct thread *th, uint32_t number)
 {
-    char name[PATH_MAX + 64];
-    snprintf(name, sizeof name, "%s/" SPOOL_DIR "/%u-%u", th->tr->dir, th->tr->spec.rank, number);
-    th->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    const int failed = th->fd < 0 ? errno : map_next(th);
+    char *name; /* not on the stack, of which the thread may have little */
+    if (asprintf(&name, "%s/" SPOOL_DIR "/%u-%u", th->tr->dir, th->tr->spec.rank, number) < 0)
+        name = NULL;
+    else
+        th->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int failed = !name ? ENOMEM : th->fd < 0 ? errno : map_next(th);
     if (!failed) {
         put_head(th, number);
+        free(name);
         return MRMA_SUCCESS;
     }
     log_msg(&th->tr->log, LOG_LEVEL_ERROR,
-            "MPIRMA_TRACE: %s can't be written: %s; its events are not recorded", name,
-            strerror(failed));
+            "MPIRMA_TRACE: %s can't be written: %s; its events are not recorded",
+            name ? name : "a thread's file", strerror(failed));
+    free(name);
     stop(th);
     return MRMA_ERR_OTHER;
 }
@@ -293,8 +304,9 @@ static void thread_ends(void *arg)
 
 int trace_open(const struct trace_spec *spec, struct trace **out)
 {
-    char spool[PATH_MAX];
-    int err = make_dirs(spec->dir, spec->log, spool);
+    char *spool;
+    int err = make_dirs(spec->dir, spec->log, &spool);
+    free(spool);
     struct trace *tr = err ? NULL : calloc(1, sizeof *tr);
     if (!tr || pthread_key_create(&tr->key, thread_ends)) {
         free(tr);

@@ -181,7 +181,7 @@ static bool deliver(struct world *s, int rank)
         return false;
     struct packet *p = LIST_ENTRY(node, struct packet, link);
     const struct pkt_hdr *hdr = (const struct pkt_hdr *)(const void *)p->bytes;
-    assert_true(fence_counts_got(&s->wins[rank], &s->targets[hdr->rank], hdr));
+    assert_true(fence_counts_got(&s->wins[rank], &s->targets[hdr->rank], hdr, hdr + 1));
     free(p);
     return true;
 }
@@ -364,7 +364,7 @@ static struct crafted craft(uint32_t seq, unsigned k, uint32_t n, const uint32_t
 
 static bool got(struct world *s, const struct crafted *c)
 {
-    return fence_counts_got(&s->wins[0], &s->targets[c->hdr.rank % 8], &c->hdr);
+    return fence_counts_got(&s->wins[0], &s->targets[c->hdr.rank % 8], &c->hdr, c->pairs);
 }
 
 static void test_refused(void **state)
@@ -449,7 +449,7 @@ static void test_broken(void **state)
     for (unsigned k = 0; k < 3; k++) {
         c = craft(0, k, 0, NULL, 0);
         c.hdr.rank = (5 + 8 - (1u << k)) % 8;
-        assert_true(fence_counts_got(&s->wins[5], &s->targets[c.hdr.rank], &c.hdr));
+        assert_true(fence_counts_got(&s->wins[5], &s->targets[c.hdr.rank], &c.hdr, c.pairs));
     }
     enter(s, 5, nothing);
     s->wins[5].phase_arrived = 1;

@@ -84,10 +84,12 @@ static bool is_found(const char *command)
     else if (path)
         for (char *dir = strtok_r(path, ":", &rest); dir && !found;
              dir = strtok_r(NULL, ":", &rest)) {
-            char file[PATH_MAX];
+            char *file;
 
-            found = snprintf(file, sizeof file, "%s/%s", dir, command) < PATH_MAX &&
-                    access(file, X_OK) == 0;
+            if (asprintf(&file, "%s/%s", dir, command) < 0)
+                break;
+            found = access(file, X_OK) == 0;
+            free(file);
         }
     free(path);
     return found;

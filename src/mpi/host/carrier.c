@@ -91,7 +91,7 @@ static void ask_parameter(char *buf, int len)
 
 static int refused_by_openmpi(const char *reason, char *msg, size_t len)
 {
-    char selected[4096];
+    char selected[1024];
 
     ask_parameter(selected, sizeof selected);
     snprintf(

@@ -52,20 +52,30 @@ static bool with_accesses(const struct conf *conf)
     return false;
 }
 
+/* The first line of what the host says, to be freed; NULL: no memory. */
+static char *host_version(void)
+{
+    char *version = malloc(MPI_MAX_LIBRARY_VERSION_STRING);
+    int len;
+
+    if (version == NULL)
+        return NULL;
+    *version = '\0';
+    PMPI_Get_library_version(version, &len);
+    version[strcspn(version, "\n")] = '\0';
+    return version;
+}
+
 /* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. Nobody uses a trace that another
  * process could not open, for their clocks could not be compared. */
 static void open_trace(const struct conf *conf)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    struct trace_spec spec = {
-        .dir = conf->trace, .clock = clock_monotonic_ns, .log = &messages, .host_mpi = version};
+    struct trace_spec spec = {.dir = conf->trace, .clock = clock_monotonic_ns, .log = &messages};
     struct trace *mine = NULL;
-    int rank = 0, nproc = 0, len, have, all_have = 0;
+    int rank = 0, nproc = 0, have, all_have = 0;
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &nproc);
-    PMPI_Get_library_version(version, &len);
-    version[strcspn(version, "\n")] = '\0';
     spec.rank = (uint32_t)rank;
     spec.nproc = (uint32_t)nproc;
     spec.machine = node_clock(); /* pretended nodes share it */
@@ -76,7 +86,10 @@ static void open_trace(const struct conf *conf)
     if (rank == 0)
         (void)trace_prepare(&spec);
     PMPI_Barrier(job);
+    char *version = host_version();
+    spec.host_mpi = version != NULL ? version : "";
     have = !have_windows() && trace_open(&spec, &mine) == MRMA_SUCCESS;
+    free(version);
     PMPI_Allreduce(&have, &all_have, 1, MPI_INT, MPI_MIN, job);
     if (!all_have) {
         if (have)

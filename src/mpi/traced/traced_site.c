@@ -123,7 +123,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *trace)
     const bool counted = size >= offsetof(struct dl_phdr_info, dlpi_subs);
     struct object object;
     const struct object *known;
-    char path[PATH_MAX];
+    static char path[PATH_MAX]; /* by adding, which the caller holds */
 
     if (counted && info->dlpi_adds == loaded)
         return 1;

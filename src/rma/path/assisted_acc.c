@@ -13,7 +13,7 @@
 #include "acc/stripe.h"
 #include "rma/path/assisted_batch.h"
 
-enum { PACK = 4096 };
+enum { PACK = 1024 }; /* bytes on the stack, of which a thread may have little */
 
 /* The two sides' data of an accumulate, as the batches use them up. */
 struct operands {
@@ -89,27 +89,28 @@ int assisted_acc(const struct rma_peer *peer, const struct log *log, uint64_t va
     const size_t unit = acc_extent(op->ttype->basic), len = op->tcount * op->ttype->elems * unit;
     struct dtype_cursor dst;
     const struct dtype basic = dtype_basic(op->ttype->basic);
-    struct assisted_batch b;
+    struct assisted_batch *b = assisted_batch_begin(unit, len);
     struct operands o;
     int err = MRMA_SUCCESS;
+    if (!b)
+        return MRMA_ERR_NO_MEM;
     operands_init(&o, op, fetch, unit);
-    assisted_batch_begin(&b, unit, len);
-    assisted_batch_elements(&b, &basic);
+    assisted_batch_elements(b, &basic);
     dtype_cursor_init(&dst, op->ttype, op->tcount, DTYPE_ELEMENTS);
-    while (!err && assisted_batch_fill(&b, &dst, vaddr)) {
+    while (!err && assisted_batch_fill(b, &dst, vaddr)) {
         struct stripe_set stripes = {{0}};
-        for (unsigned i = 0; i < b.n; i += b.nmembers)
-            add_stripes(&stripes, (uint64_t)(uintptr_t)b.remote[i].iov_base, elements_len(&b, i),
-                        b.unit);
+        for (unsigned i = 0; i < b->n; i += b->nmembers)
+            add_stripes(&stripes, (uint64_t)(uintptr_t)b->remote[i].iov_base, elements_len(b, i),
+                        b->unit);
         stripe_set_lock(peer->stripes, &stripes, true);
-        err = o.blind ? MRMA_SUCCESS : assisted_batch_read(peer, log, &b);
-        for (unsigned i = 0; !err && i < b.n; i += b.nmembers)
-            operate(&o, b.local[i].iov_base, elements_len(&b, i), b.unit);
+        err = o.blind ? MRMA_SUCCESS : assisted_batch_read(peer, log, b);
+        for (unsigned i = 0; !err && i < b->n; i += b->nmembers)
+            operate(&o, b->local[i].iov_base, elements_len(b, i), b->unit);
         if (!err && o.data)
-            err = assisted_batch_write(peer, log, &b);
+            err = assisted_batch_write(peer, log, b);
         stripe_set_lock(peer->stripes, &stripes, false);
     }
-    assisted_batch_end(&b);
+    assisted_batch_end(b);
     return err;
 }
 

@@ -10,9 +10,12 @@
 
 enum { IMAGE_LARGE = 1 << 18 }; /* allocated: fewer calls, and three of them fit into an L2 cache */
 
-void assisted_batch_begin(struct assisted_batch *b, size_t unit, size_t total)
+struct assisted_batch *assisted_batch_begin(size_t unit, size_t total)
 {
+    struct assisted_batch *b = malloc(sizeof *b); /* little of it is written: see assisted_vec */
     char *large = NULL;
+    if (!b)
+        return NULL;
     b->room = ASSISTED_IMAGE_SMALL;
     b->unit = unit;
     b->members = NULL;
@@ -23,6 +26,7 @@ void assisted_batch_begin(struct assisted_batch *b, size_t unit, size_t total)
         b->room = large ? want : ASSISTED_IMAGE_SMALL;
     }
     b->image = large ? large : b->small;
+    return b;
 }
 
 void assisted_batch_elements(struct assisted_batch *b, const struct dtype *basic)
@@ -37,6 +41,7 @@ void assisted_batch_end(struct assisted_batch *b)
 {
     if (b->image != b->small)
         free(b->image);
+    free(b);
 }
 
 /* The piece's place in the image: behind the span before, or in it, if that is near. */

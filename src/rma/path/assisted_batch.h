@@ -16,7 +16,7 @@
 
 enum {
     ASSISTED_VECTOR = 256,       /* pieces a call; IOV_MAX is 1024 */
-    ASSISTED_IMAGE_SMALL = 16384 /* bytes of an image on the stack */
+    ASSISTED_IMAGE_SMALL = 16384 /* bytes of an image that takes no memory of its own */
 };
 
 /* Bytes of the longest gap that is read with the pieces around it. To copy a gap of that length
@@ -46,7 +46,8 @@ static inline void assisted_vec_add(struct assisted_vec *v, void *base, size_t l
     v->bytes += len;
 }
 
-/* A batch of pieces of the target and the image that they are read into. */
+/* A batch of pieces of the target and the image that they are read into. It is the calling thread's
+ * alone, for one operation; it is not on the stack, of which a thread may have little. */
 struct assisted_batch {
     struct iovec remote[ASSISTED_VECTOR]; /* the pieces */
     struct iovec local[ASSISTED_VECTOR];  /* where each is in the image */
@@ -61,11 +62,12 @@ struct assisted_batch {
     char small[ASSISTED_IMAGE_SMALL];
 };
 
-/* assisted_batch_begin sets up b for an operation on total bytes in units that are not cut;
- * assisted_batch_end ends it. Without memory for a large image the small one does. */
-void assisted_batch_begin(struct assisted_batch *b, size_t unit, size_t total);
+/* assisted_batch_begin makes a batch for an operation on total bytes in units that are not cut, which
+ * assisted_batch_end frees. Without memory for a large image the small one does. NULL: there is no
+ * memory. */
+struct assisted_batch *assisted_batch_begin(size_t unit, size_t total);
 
-/* assisted_batch_end gives back b's image, and with it what was read. */
+/* assisted_batch_end frees b, its image, and with it what was read. */
 void assisted_batch_end(struct assisted_batch *b);
 
 /* assisted_batch_elements makes the units of b elements of this type: padding is not touched, but

@@ -9,6 +9,7 @@
  */
 #include "rma/path/assisted_copy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -46,33 +47,45 @@ static size_t side_take(struct side *s, struct assisted_vec *v, size_t len)
     return taken;
 }
 
+/* The pieces of both sides for one call of the kernel. A thread may have little stack, so they are
+ * not there. */
+struct vectors {
+    struct assisted_vec local, remote;
+};
+
+/* Fill both with the same bytes, at most total. */
+static void fill(struct vectors *v, struct side *local, struct side *remote, size_t total)
+{
+    /* The kernel takes at most about 2 GiB a call. */
+    const size_t want = total < ((size_t)1 << 30) ? total : (size_t)1 << 30;
+    assisted_vec_clear(&v->local);
+    assisted_vec_clear(&v->remote);
+    while (v->local.bytes < want && v->local.n < ASSISTED_VECTOR && v->remote.n < ASSISTED_VECTOR &&
+           side_refill(remote)) {
+        const size_t rest = want - v->local.bytes;
+        const size_t n = side_take(local, &v->local, remote->left < rest ? remote->left : rest);
+        if (!n)
+            break;
+        (void)side_take(remote, &v->remote, n);
+    }
+}
+
 static int copy(const struct rma_peer *peer, const struct log *log, bool write, struct side *local,
                 struct side *remote, size_t total)
 {
-    while (total) {
-        struct assisted_vec lv, rv;
-        assisted_vec_clear(&lv);
-        assisted_vec_clear(&rv);
-        /* The kernel takes at most about 2 GiB a call. */
-        const size_t want = total < ((size_t)1 << 30) ? total : (size_t)1 << 30;
-        while (lv.bytes < want && lv.n < ASSISTED_VECTOR && rv.n < ASSISTED_VECTOR &&
-               side_refill(remote)) {
-            size_t n = remote->left < want - lv.bytes ? remote->left : want - lv.bytes;
-            n = side_take(local, &lv, n);
-            if (!n)
-                break;
-            (void)side_take(remote, &rv, n);
-        }
-        const size_t bytes = lv.bytes;
-        int err = procmem_transfer(peer->pid, log, write, (struct procmem_iov){lv.iov, lv.n},
-                                   (struct procmem_iov){rv.iov, rv.n}, bytes);
-        if (err)
-            return err;
+    struct vectors *v = malloc(sizeof *v);
+    int err = v ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+    while (!err && total) {
+        fill(v, local, remote, total);
+        const size_t bytes = v->local.bytes;
+        err = bytes ? procmem_transfer(peer->pid, log, write,
+                                       (struct procmem_iov){v->local.iov, v->local.n},
+                                       (struct procmem_iov){v->remote.iov, v->remote.n}, bytes)
+                    : MRMA_ERR_INTERN;
         total -= bytes;
-        if (!bytes)
-            return MRMA_ERR_INTERN;
     }
-    return MRMA_SUCCESS;
+    free(v);
+    return err;
 }
 
 static bool are_small(const struct dtype *type)
@@ -84,23 +97,23 @@ static bool are_small(const struct dtype *type)
 static int copy_packed(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
                        struct dtype_cursor *local, struct side *remote, size_t total)
 {
-    struct assisted_batch b;
-    int err = MRMA_SUCCESS;
-    assisted_batch_begin(&b, 1, total);
+    struct assisted_batch *b = assisted_batch_begin(1, total);
+    struct assisted_vec *rv = b ? &b->spans : NULL;
+    int err = b ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
     while (!err && total) {
-        struct assisted_vec rv;
-        assisted_vec_clear(&rv);
-        const size_t n = side_take(remote, &rv, total < b.room ? total : b.room);
-        struct iovec image = {b.image, n};
+        assisted_vec_clear(rv);
+        const size_t n = side_take(remote, rv, total < b->room ? total : b->room);
+        struct iovec image = {b->image, n};
         if (write)
-            dtype_pack(local, addr, b.image, n);
+            dtype_pack(local, addr, b->image, n);
         err = procmem_transfer(peer->pid, log, write, (struct procmem_iov){&image, 1},
-                               (struct procmem_iov){rv.iov, rv.n}, n);
+                               (struct procmem_iov){rv->iov, rv->n}, n);
         if (!err && !write)
-            dtype_unpack(local, addr, b.image, n);
+            dtype_unpack(local, addr, b->image, n);
         total -= n;
     }
-    assisted_batch_end(&b);
+    if (b)
+        assisted_batch_end(b);
     return err;
 }
 
@@ -145,23 +158,24 @@ static int get_spans(const struct rma_peer *peer, const struct log *log, uint64_
                      const struct rma_op *op)
 {
     struct dtype_cursor src, dst;
-    struct assisted_batch b;
+    struct assisted_batch *b = assisted_batch_begin(1, op->tcount * op->ttype->size);
     char *packed = op->raddr;
     int err = MRMA_SUCCESS;
-    assisted_batch_begin(&b, 1, op->tcount * op->ttype->size);
+    if (!b)
+        return MRMA_ERR_NO_MEM;
     dtype_cursor_init(&src, op->ttype, op->tcount, DTYPE_BYTES);
     dtype_cursor_init(&dst, op->rtype, op->rcount, DTYPE_BYTES);
-    while (!err && assisted_batch_fill(&b, &src, vaddr)) {
-        err = assisted_batch_read(peer, log, &b);
-        for (unsigned i = 0; !err && i < b.n; i++) {
+    while (!err && assisted_batch_fill(b, &src, vaddr)) {
+        err = assisted_batch_read(peer, log, b);
+        for (unsigned i = 0; !err && i < b->n; i++) {
             if (op->rtype->contig)
-                memcpy(packed, b.local[i].iov_base, b.local[i].iov_len);
+                memcpy(packed, b->local[i].iov_base, b->local[i].iov_len);
             else
-                dtype_unpack(&dst, op->raddr, b.local[i].iov_base, b.local[i].iov_len);
-            packed += b.local[i].iov_len;
+                dtype_unpack(&dst, op->raddr, b->local[i].iov_base, b->local[i].iov_len);
+            packed += b->local[i].iov_len;
         }
     }
-    assisted_batch_end(&b);
+    assisted_batch_end(b);
     return err;
 }
 

@@ -13,7 +13,9 @@
 #include "base/err.h"
 #include "acc/acc.h"
 
-enum { BOUNCE = 16384 };
+/* Bytes that are packed at once. They are on the stack, of which a thread may have little, and any
+ * number of threads may be here. */
+enum { BOUNCE = 1024 };
 
 void direct_put(char *target, const struct rma_op *op)
 {

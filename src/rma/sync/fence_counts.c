@@ -33,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/err.h"
 #include "boot/boot.h"
 #include "rma/origin/issue.h"
@@ -43,6 +44,13 @@ enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count)
 
 /* What is agreed on at creation: the most packet peers of any process, or one of these. */
 enum { WISH_NO_MEM = INT_MAX, WISH_COUNTS = INT_MAX - 1, WISH_MARKERS = INT_MAX - 2 };
+
+/* A packet that is being made, or the copy of one that has come. It is the window's, since a thread
+ * may have little stack; who holds the engine's lock may use it, and leaves nothing in it. */
+struct counts_packet {
+    struct pkt_hdr hdr;
+    struct pkt_count pairs[PAIRS_MAX];
+};
 
 /* A round's message, as far as it has come. */
 struct arrival {
@@ -61,7 +69,8 @@ struct fence_counts {
     unsigned nrounds, round;
     struct pkt_count *held;
     uint32_t nheld, room;
-    uint64_t expected;   /* bytes for this process, as far as known */
+    uint64_t expected; /* bytes for this process, as far as known */
+    struct counts_packet packet;
     struct arrival in[]; /* by parity of the closing, then by round */
 };
 
@@ -112,8 +121,10 @@ int fence_counts_choose(struct win *w, struct boot *boot)
     if (!w->npackets) /* then nobody has any */
         return MRMA_SUCCESS;
     struct fence_counts *c = calloc(1, sizeof *c + 2 * nrounds * sizeof c->in[0]);
-    if (c)
-        *c = (struct fence_counts){.nrounds = nrounds, .closing = w->first_number};
+    if (c) {
+        c->nrounds = nrounds;
+        c->closing = w->first_number;
+    }
     rma_enter(w->rma); /* who is through with the exchange may send counts at once */
     w->sync.counts = c;
     rma_leave(w->rma);
@@ -190,10 +201,7 @@ static bool goes_in_round(const struct win *w, const struct pkt_count *pair, uns
 static int send_round(struct win *w, unsigned k)
 {
     struct fence_counts *c = w->sync.counts;
-    struct {
-        struct pkt_hdr hdr;
-        struct pkt_count pairs[PAIRS_MAX];
-    } out;
+    struct counts_packet *out = &c->packet;
     uint32_t left = 0, kept = 0, n = 0;
     int err = MRMA_SUCCESS;
     for (uint32_t i = 0; i < c->nheld; i++)
@@ -203,16 +211,16 @@ static int send_round(struct win *w, unsigned k)
             c->held[kept++] = c->held[i];
             continue;
         }
-        out.pairs[n++] = c->held[i];
+        out->pairs[n++] = c->held[i];
         left--;
         if (n == PAIRS_MAX && left) {
             if (!err)
-                err = send_part(w, k, &out.hdr, n, left);
+                err = send_part(w, k, &out->hdr, n, left);
             n = 0;
         }
     }
     c->nheld = kept;
-    return err ? err : send_part(w, k, &out.hdr, n, 0);
+    return err ? err : send_part(w, k, &out->hdr, n, 0);
 }
 
 /* ---- adding ---- */
@@ -383,16 +391,20 @@ static void keep(struct arrival *a, const struct pkt_count *pairs, uint32_t n, u
     a->missing = left;
 }
 
-bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr)
+bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr,
+                      const void *body)
 {
     struct fence_counts *c = w->sync.counts;
-    const struct pkt_count *pairs = (const struct pkt_count *)(hdr + 1);
     const unsigned k = hdr->total & ~PKT_COUNTS_BROKEN;
     if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds || t->rank != round_origin(w, k) ||
         (hdr->seq == c->closing && k < c->round))
         return false;
     struct arrival *a = arrival_of(c, hdr->seq, k);
-    if (!continues(a, hdr, (uint32_t)w->nproc) || !well_routed(w, a, pairs, hdr->count, k))
+    struct pkt_count *pairs = c->packet.pairs;
+    if (!continues(a, hdr, (uint32_t)w->nproc))
+        return false;
+    copy_once(pairs, body, hdr->len - sizeof *hdr);
+    if (!well_routed(w, a, pairs, hdr->count, k))
         return false;
     a->broken |= (hdr->total & PKT_COUNTS_BROKEN) != 0;
     keep(a, pairs, hdr->count, (uint32_t)hdr->offset);

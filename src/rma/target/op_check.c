@@ -148,20 +148,25 @@ int target_record_check(struct win *w, const struct pkt_origin *po, struct targe
     return err ? err : check_kind(rec, w->notify.n);
 }
 
-static bool parse_plain(const char **at, const char *end, struct target_record *rec)
+/* Cuts out a struct pkt_plain: as the put of one segment that it is. */
+static bool cut_plain(const char **at, const char *end, struct pkt_op *op, struct pkt_seg *seg,
+                      const char **data)
 {
     struct pkt_plain plain;
     copy_once(&plain, *at, sizeof plain);
     if (!plain.len || pkt_align(plain.len) > (size_t)(end - *at) - sizeof plain)
         return false;
-    rec->op = (struct pkt_op){
+    *op = (struct pkt_op){
         .kind = PKT_OP_PUT, .nseg = 1, .data_len = plain.len, .notify = plain.notify};
-    rec->segs[0] = (struct pkt_seg){.disp = plain.disp, .len = plain.len};
-    rec->nseg = 1;
-    rec->typed = NULL;
-    rec->data = *at + sizeof plain;
-    *at = rec->data + pkt_align(plain.len);
+    *seg = (struct pkt_seg){.disp = plain.disp, .len = plain.len};
+    *data = *at + sizeof plain;
+    *at = *data + pkt_align(plain.len);
     return true;
+}
+
+static bool is_plain(const char *at, const char *end)
+{
+    return (size_t)(end - at) >= sizeof(struct pkt_plain) && *at == PKT_OP_PLAIN;
 }
 
 static bool sound_head(const struct pkt_op *op)
@@ -182,28 +187,51 @@ static inline void copy_named(struct target_record *rec, const char *from, bool 
         copy_once(rec->segs, from, rec->nseg * sizeof rec->segs[0]);
 }
 
-bool target_record_parse(const char **at, const char *end, struct target_record *rec)
+/* Cuts out any other record: *named is where it names the target's bytes. */
+static bool cut(const char **at, const char *end, struct pkt_op *op, const char **named,
+                const char **data)
 {
     const size_t room = (size_t)(end - *at);
-    if (room >= sizeof(struct pkt_plain) && **at == PKT_OP_PLAIN)
-        return parse_plain(at, end, rec);
-    if (room < sizeof rec->op)
+    if (room < sizeof *op)
         return false;
-    copy_once(&rec->op, *at, sizeof rec->op);
-    const size_t left = room - sizeof rec->op;
-    const bool typed = rec->op.form == PKT_FORM_TYPED;
-    if (!sound_head(&rec->op) ||
-        (typed ? left < sizeof *rec->typed : rec->op.nseg > left / sizeof *rec->segs))
+    copy_once(op, *at, sizeof *op);
+    const size_t left = room - sizeof *op;
+    const bool typed = op->form == PKT_FORM_TYPED;
+    if (!sound_head(op) ||
+        (typed ? left < sizeof(struct pkt_typed) : op->nseg > left / sizeof(struct pkt_seg)))
         return false;
-    rec->nseg = typed ? 0 : rec->op.nseg;
-    const size_t where = typed ? sizeof *rec->typed : rec->nseg * sizeof *rec->segs,
+    const size_t where = typed ? sizeof(struct pkt_typed) : op->nseg * sizeof(struct pkt_seg),
                  data_room = left - where;
-    if (rec->op.data_len > data_room || pkt_align(rec->op.data_len) > data_room)
+    if (op->data_len > data_room || pkt_align(op->data_len) > data_room)
         return false;
-    copy_named(rec, *at + sizeof rec->op, typed);
-    rec->data = *at + sizeof rec->op + where;
-    *at = rec->data + pkt_align(rec->op.data_len);
+    *named = *at + sizeof *op;
+    *data = *named + where;
+    *at = *data + pkt_align(op->data_len);
     return true;
+}
+
+bool target_record_parse(const char **at, const char *end, struct target_record *rec)
+{
+    const char *named;
+    if (is_plain(*at, end)) {
+        rec->nseg = 1;
+        rec->typed = NULL;
+        return cut_plain(at, end, &rec->op, rec->segs, &rec->data);
+    }
+    if (!cut(at, end, &rec->op, &named, &rec->data))
+        return false;
+    const bool typed = rec->op.form == PKT_FORM_TYPED;
+    rec->nseg = typed ? 0 : rec->op.nseg;
+    copy_named(rec, named, typed);
+    return true;
+}
+
+bool target_record_skip(const char **at, const char *end, struct pkt_op *op)
+{
+    struct pkt_seg seg;
+    const char *named, *data;
+    return is_plain(*at, end) ? cut_plain(at, end, op, &seg, &data)
+                              : cut(at, end, op, &named, &data);
 }
 
 uint64_t target_record_bytes(const struct target_record *rec)

@@ -24,6 +24,7 @@ enum {
         (PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_op)) / sizeof(struct pkt_seg)
 };
 
+/* It is too large for the stack of a small thread: target_apply.c has the one that there is. */
 struct target_record {
     struct pkt_op op;
     uint32_t nseg;
@@ -46,6 +47,10 @@ bool target_header_sound(const struct pkt_hdr *hdr);
  * cannot be read. */
 bool target_record_parse(const char **at, const char *end, struct target_record *rec);
 
+/* target_record_skip moves *at behind the next record, of which it cuts out *op alone, with the same
+ * result. */
+bool target_record_skip(const char **at, const char *end, struct pkt_op *op);
+
 /* target_record_check looks whether a record that was cut out, of an operation of po's process, may
  * be applied, and touches nothing. It sets total, and of a record that names a datatype what walks
  * over its bytes. MRMA_ERR_RMA_RANGE, _COUNT, _OP, _TYPE, or MRMA_ERR_INTERN: a correct peer does
@@ -56,12 +61,11 @@ int target_record_check(struct win *w, const struct pkt_origin *po, struct targe
  * or wrong, as fences count them: PKT_NOTIFY_BYTES for a notification alone. */
 uint64_t target_record_bytes(const struct target_record *rec);
 
-/* target_record_fetches returns whether the record's operation has a result, so that its origin
- * awaits a reply. */
-static inline bool target_record_fetches(const struct target_record *rec)
+/* target_op_fetches returns whether the operation of a record has a result, so that its origin awaits
+ * a reply. */
+static inline bool target_op_fetches(const struct pkt_op *op)
 {
-    return rec->op.kind == PKT_OP_GET || rec->op.kind == PKT_OP_GET_ACC ||
-           rec->op.kind == PKT_OP_CAS;
+    return op->kind == PKT_OP_GET || op->kind == PKT_OP_GET_ACC || op->kind == PKT_OP_CAS;
 }
 
 /* The memory of a window that is not dynamic. */

@@ -6,6 +6,10 @@
  * One that fails is refused: the origin gets a PKT_ERROR and reports it at its next
  * synchronization; the records behind it are still applied.
  *
+ * A packet's records are cut out, one after the other, into the engine's scratch memory, and their
+ * replies are collected there, for a thread may have little stack. Whoever holds the engine's lock
+ * may use it, for one packet: nothing that is done for a record applies another packet.
+ *
  * Locks: the engine's. Accumulates take stripes, one at a time, inside it: as long as the
  * pieces of accumulates that follow each other need the same one it is kept, at most
  * for what a packet names; whatever is not an accumulate, or sends, gives it back first.
@@ -72,10 +76,9 @@ static int apply_acc(struct replies *r, struct target_record *rec, struct stripe
     return MRMA_SUCCESS;
 }
 
-static void refuse_record(struct win *w, struct rma_target *t, const struct target_record *rec,
-                          int err)
+static void refuse_record(struct win *w, struct rma_target *t, const struct pkt_op *op, int err)
 {
-    (void)win_send_header(w, t, PKT_ERROR, 0, target_record_fetches(rec) ? rec->op.request : 0,
+    (void)win_send_header(w, t, PKT_ERROR, 0, target_op_fetches(op) ? op->request : 0,
                           (uint32_t)err, 0);
 }
 
@@ -87,10 +90,12 @@ static int keep_type(struct pkt_origin *po, const struct target_record *rec)
     return po->types ? type_table_got(po->types, &rec->op, rec->data) : MRMA_ERR_NO_MEM;
 }
 
-/* What of a packet all its records need. */
+/* The engine's scratch memory: what of a packet all its records need, and the present one. Most of
+ * it is not written. */
 struct applying {
     const struct pkt_hdr *hdr;
     struct stripe_hold hold;
+    struct target_record rec;
     struct replies replies;
 };
 
@@ -128,17 +133,17 @@ static int apply_record(struct applying *a, struct target_record *rec, bool last
     if (err) {
         stripe_hold_drop(&a->hold);
         target_replies_send(r, false); /* the error ends its request, parts of which come before */
-        refuse_record(r->win, r->to, rec, err);
+        refuse_record(r->win, r->to, &rec->op, err);
     }
     return err;
 }
 
-/* Where a record cannot be read the rest of the packet is lost, and with it the names of
- * the requests in there. */
-static int report_unreadable(struct win *w, struct rma_target *t)
+/* Where a record cannot be read, or there is no memory to read any, the rest of the packet is lost,
+ * and with it the names of the requests in there. */
+static int report_unreadable(struct win *w, struct rma_target *t, int err)
 {
-    (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, MRMA_ERR_INTERN, 0);
-    return MRMA_ERR_INTERN;
+    (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, (uint32_t)err, 0);
+    return err;
 }
 
 /* For the fence that ends the phase. */
@@ -148,13 +153,13 @@ static void count_arrived(struct win *w, struct rma_target *t, uint64_t bytes)
     w->phase_arrived += bytes;
 }
 
-static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
+static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, int err)
 {
     if (hdr->epoch == PKT_EPOCH_FENCE) {
         t->from->phase_broken = true;
         w->fence_lost = true;
     }
-    return report_unreadable(w, t);
+    return report_unreadable(w, t, err);
 }
 
 /* The short puts in front of the next record that is anything else, most at most: *at moves behind
@@ -176,17 +181,27 @@ static uint32_t apply_plain(const struct win *w, const char **at, const char *en
     return n;
 }
 
+/* NULL: there is no memory. It is made by the first packet, and is freed with the layer. */
+static struct applying *scratch(struct rma *r)
+{
+    if (unlikely(!r->applying))
+        r->applying = malloc(sizeof *r->applying);
+    return r->applying;
+}
+
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
                  uint8_t *flags)
 {
     const bool quick = !w->dynamic && likely(!w->strict);
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
-    struct applying a; /* not all of it is written: it is large */
-    struct target_record rec;
+    struct applying *a = scratch(w->rma);
     int first = MRMA_SUCCESS;
-    a.hdr = hdr;
-    a.hold = (struct stripe_hold){NULL};
-    target_replies_begin(&a.replies, w, t, hdr);
+    *flags = hdr->flags;
+    if (!a)
+        return lose_rest(w, t, hdr, MRMA_ERR_NO_MEM);
+    a->hdr = hdr;
+    a->hold = (struct stripe_hold){NULL};
+    target_replies_begin(&a->replies, w, t, hdr);
     for (uint32_t i = 0; i < hdr->count; i++) {
         uint64_t bytes = 0;
         if (quick)
@@ -195,22 +210,22 @@ int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr,
             count_arrived(w, t, bytes);
         if (i == hdr->count)
             break;
-        if (!target_record_parse(&at, end, &rec)) {
-            stripe_hold_drop(&a.hold);
-            target_replies_send(&a.replies, false); /* the error ends all requests */
-            first = lose_rest(w, t, hdr);
+        if (!target_record_parse(&at, end, &a->rec)) {
+            stripe_hold_drop(&a->hold);
+            target_replies_send(&a->replies, false); /* the error ends all requests */
+            first = lose_rest(w, t, hdr, MRMA_ERR_INTERN);
             break;
         }
         if (hdr->epoch == PKT_EPOCH_FENCE)
-            count_arrived(w, t, target_record_bytes(&rec));
-        const int err = apply_record(&a, &rec, i + 1 == hdr->count);
+            count_arrived(w, t, target_record_bytes(&a->rec));
+        const int err = apply_record(a, &a->rec, i + 1 == hdr->count);
         if (!first)
             first = err;
     }
-    stripe_hold_drop(&a.hold);
-    if (a.replies.parts)
-        target_replies_send(&a.replies, true);
-    *flags = a.replies.flags;
+    stripe_hold_drop(&a->hold);
+    if (a->replies.parts)
+        target_replies_send(&a->replies, true);
+    *flags = a->replies.flags;
     return first;
 }
 
@@ -220,13 +235,13 @@ void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     bool reported = false;
     for (uint32_t i = 0; i < hdr->count; i++) {
-        struct target_record rec;
-        if (!target_record_parse(&at, end, &rec)) {
-            (void)report_unreadable(w, t);
+        struct pkt_op op;
+        if (!target_record_skip(&at, end, &op)) {
+            (void)report_unreadable(w, t, MRMA_ERR_INTERN);
             return;
         }
-        if (!reported || target_record_fetches(&rec))
-            refuse_record(w, t, &rec, err);
+        if (!reported || target_op_fetches(&op))
+            refuse_record(w, t, &op, err);
         reported = true;
     }
     if (!reported)

@@ -128,32 +128,38 @@ static bool run_sound(const struct pkt_run *r, int64_t *lo, int64_t *hi, size_t 
     return *size <= PTRDIFF_MAX;
 }
 
-int type_table_got(struct type_table *tt, const struct pkt_op *op, const void *runs)
+/* The datatype of n runs, copied into list. MRMA_ERR_TYPE: they cannot be walked over. */
+static int make_type(struct dtype_run *list, const char *runs, size_t n, ptrdiff_t extent,
+                     struct dtype **type)
 {
-    struct dtype_run list[PKT_TYPE_RUNS];
-    struct dtype form = {.basic = ACC_NONE,
-                         .extent = (ptrdiff_t)op->offset,
-                         .runs = list,
-                         .eruns = list},
-                 *type;
-    const size_t n = op->data_len / sizeof(struct pkt_run);
+    struct dtype form = {
+        .basic = ACC_NONE, .extent = extent, .runs = list, .eruns = list, .nruns = n, .neruns = n};
     int64_t lo = INT64_MAX, hi = INT64_MIN, span;
-    if (op->form != PKT_FORM_SEGS || op->nseg || op->op || op->type || !n || n > PKT_TYPE_RUNS ||
-        op->data_len % sizeof(struct pkt_run) || !op->request ||
-        (int32_t)(op->request - tt->last_id) <= 0)
-        return MRMA_ERR_TYPE;
     for (size_t i = 0; i < n; i++) {
         struct pkt_run r;
-        copy_once(&r, (const char *)runs + i * sizeof r, sizeof r);
+        copy_once(&r, runs + i * sizeof r, sizeof r);
         if (!run_sound(&r, &lo, &hi, &form.size))
             return MRMA_ERR_TYPE;
         list[i] = (struct dtype_run){.disp = r.disp, .len = r.len, .stride = r.stride, .n = r.n};
     }
     if (__builtin_sub_overflow(hi, lo, &span))
         return MRMA_ERR_TYPE;
-    form.nruns = form.neruns = n;
-    if (dtype_create(&form, &type) != MRMA_SUCCESS)
-        return MRMA_ERR_NO_MEM;
+    return dtype_create(&form, type) == MRMA_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
+}
+
+int type_table_got(struct type_table *tt, const struct pkt_op *op, const void *runs)
+{
+    const size_t n = op->data_len / sizeof(struct pkt_run);
+    struct dtype *type;
+    if (op->form != PKT_FORM_SEGS || op->nseg || op->op || op->type || !n || n > PKT_TYPE_RUNS ||
+        op->data_len % sizeof(struct pkt_run) || !op->request ||
+        (int32_t)(op->request - tt->last_id) <= 0)
+        return MRMA_ERR_TYPE;
+    struct dtype_run *list = malloc(n * sizeof *list);
+    const int err = list ? make_type(list, runs, n, (ptrdiff_t)op->offset, &type) : MRMA_ERR_NO_MEM;
+    free(list);
+    if (err)
+        return err;
     enter(tt, op->request, type);
     return MRMA_SUCCESS;
 }

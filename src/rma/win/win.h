@@ -152,6 +152,7 @@ struct sync_ops;
 struct pkt_target;
 struct pkt_origin;
 struct strict;
+struct applying;
 
 /* What this process keeps of one process of the window, itself included: as the target of its own
  * operations, and as the origin of the other's. The first line is all that operations on mapped
@@ -313,7 +314,8 @@ struct rma {
     uint32_t words_given;        /* how many words' first parts were given away */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
-    bool atomics_probed; /* atomics says what this process's card does: origin/atomics.h */
+    struct applying *applying; /* scratch memory of target_apply.c; NULL: not used yet */
+    bool atomics_probed;       /* atomics says what this process's card does: origin/atomics.h */
     struct ch3_atomics atomics;
     _Atomic uint32_t bad_packets; /* that were written at log level error: bad_packet.h */
     struct rma_stats stats;
