@@ -62,9 +62,9 @@ struct assisted_batch {
     char small[ASSISTED_IMAGE_SMALL];
 };
 
-/* assisted_batch_begin makes a batch for an operation on total bytes in units that are not cut, which
- * assisted_batch_end frees. Without memory for a large image the small one does. NULL: there is no
- * memory. */
+/* assisted_batch_begin makes a batch for an operation on total bytes in units that are not cut,
+ * which assisted_batch_end frees. Without memory for a large image the small one does. NULL: there
+ * is no memory. */
 struct assisted_batch *assisted_batch_begin(size_t unit, size_t total);
 
 /* assisted_batch_end frees b, its image, and with it what was read. */

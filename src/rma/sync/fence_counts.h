@@ -64,9 +64,9 @@ uint64_t fence_counts_expected(const struct win *w);
  * returned. Under the engine's lock. */
 int fence_counts_leave(struct win *w);
 
-/* fence_counts_got takes a PKT_COUNTS that has come from t, with its pairs at body, which its sender
- * may still change. Returns false if it is not due, or not well-formed, and so to be refused. Under
- * the engine's lock. */
+/* fence_counts_got takes a PKT_COUNTS that has come from t, with its pairs at body, which its
+ * sender may still change. Returns false if it is not due, or not well-formed, and so to be
+ * refused. Under the engine's lock. */
 bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr,
                       const void *body);
 

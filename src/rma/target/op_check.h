@@ -47,8 +47,8 @@ bool target_header_sound(const struct pkt_hdr *hdr);
  * cannot be read. */
 bool target_record_parse(const char **at, const char *end, struct target_record *rec);
 
-/* target_record_skip moves *at behind the next record, of which it cuts out *op alone, with the same
- * result. */
+/* target_record_skip moves *at behind the next record, of which it cuts out *op alone, with the
+ * same result. */
 bool target_record_skip(const char **at, const char *end, struct pkt_op *op);
 
 /* target_record_check looks whether a record that was cut out, of an operation of po's process, may
@@ -61,8 +61,8 @@ int target_record_check(struct win *w, const struct pkt_origin *po, struct targe
  * or wrong, as fences count them: PKT_NOTIFY_BYTES for a notification alone. */
 uint64_t target_record_bytes(const struct target_record *rec);
 
-/* target_op_fetches returns whether the operation of a record has a result, so that its origin awaits
- * a reply. */
+/* target_op_fetches returns whether the operation of a record has a result, so that its origin
+ * awaits a reply. */
 static inline bool target_op_fetches(const struct pkt_op *op)
 {
     return op->kind == PKT_OP_GET || op->kind == PKT_OP_GET_ACC || op->kind == PKT_OP_CAS;
