@@ -179,7 +179,7 @@ const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype typ
     return rec->dtype;
 }
 
-int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache **out)
+int dtype_cache_create(const struct log *log, MPI_Comm probe, struct dtype_cache **out)
 {
     struct dtype_cache *cache = calloc(1, sizeof(*cache));
 
@@ -191,23 +191,17 @@ int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache 
         atomic_init(&cache->slot[s], &cache->none);
     pthread_mutex_init(&cache->lock, NULL);
 
-    /* Not a dup: that would run copy callbacks of the user. */
-    if (PMPI_Comm_split(self, 0, 0, &cache->probe) != MPI_SUCCESS)
-        goto no_comm;
+    cache->probe = probe;
     if (errors_return(cache->probe) != MRMA_SUCCESS ||
         PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, type_deleted, &cache->keyval, cache) !=
-            MPI_SUCCESS)
-        goto no_keyval;
+            MPI_SUCCESS) {
+        pthread_mutex_destroy(&cache->lock);
+        free(cache);
+        return log_fail(log, MRMA_ERR_OTHER,
+                        "the host refused an error handler or a keyval for datatypes");
+    }
     *out = cache;
     return MRMA_SUCCESS;
-
-no_keyval:
-    PMPI_Comm_free(&cache->probe);
-no_comm:
-    pthread_mutex_destroy(&cache->lock);
-    free(cache);
-    return log_fail(log, MRMA_ERR_OTHER,
-                    "the host refused a communicator, an error handler or a keyval for datatypes");
 }
 
 void dtype_cache_destroy(struct dtype_cache *cache)
@@ -225,7 +219,6 @@ void dtype_cache_destroy(struct dtype_cache *cache)
             free(rec);
         }
     PMPI_Type_free_keyval(&cache->keyval);
-    PMPI_Comm_free(&cache->probe);
     pthread_mutex_destroy(&cache->lock);
     free(cache);
 }

@@ -52,14 +52,13 @@ struct dtype_cache {
 
     const struct log *log;
     int keyval;
-    MPI_Comm probe; /* private, errors return: asks the host whether a type is committed */
+    MPI_Comm probe; /* the caller's, errors return: asks the host whether a type is committed */
 };
 
-/* dtype_cache_create makes a cache, while MPI is initialised. log must outlive it; self is a
- * communicator of this process alone (MPI_COMM_SELF, or in programs that use sessions only another)
- * and is needed during the call. Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM or
- * MRMA_ERR_OTHER (logged). */
-int dtype_cache_create(const struct log *log, MPI_Comm self, struct dtype_cache **out);
+/* dtype_cache_create makes a cache, while MPI is initialised. log and probe must outlive it; probe
+ * is a communicator of this process alone that nobody else uses, and gets an error handler here.
+ * Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (logged). */
+int dtype_cache_create(const struct log *log, MPI_Comm probe, struct dtype_cache **out);
 
 /* dtype_cache_destroy frees the cache, before MPI_Finalize has ended, when no other thread uses it.
  * Types that somebody has a reference to live on. NULL is allowed. */

@@ -3,7 +3,8 @@
  * sessions.c - windows of a program that never calls MPI_Init (MPI 4.1, 11.3): a session is opened,
  * windows over its processes are made, used and freed, also when a second session has come and
  * gone, and it is closed. With the argument "world" MPI_Init and MPI_Finalize are called while the
- * session is open, and windows are used behind them, too.
+ * session is open, and windows are used behind them, too. With "threads" two threads begin the
+ * first sessions at once, each makes windows and closes its session.
  *
  * By itself MPICH 4.0.2 crashes in a program with sessions that is one process, when that makes a
  * window, and in MPI_Session_init when an earlier session was the last one; so neither is done
@@ -11,6 +12,7 @@
  */
 #include <mpi.h>
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +25,7 @@ int main(void)
 }
 #else
 
-static int failed;
+static _Atomic int failed;
 
 static void check(int ok, const char *what)
 {
@@ -56,14 +58,12 @@ static void use(MPI_Win win, const int64_t *mem, int rank, int size)
 
 static void windows(MPI_Comm comm)
 {
-    static int64_t own[2];
-    int64_t *mem;
+    int64_t own[2] = {0, 0}, *mem;
     MPI_Win allocated, created;
     int rank, size;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
-    own[0] = own[1] = 0;
     check(MPI_Win_allocate(sizeof own, 8, MPI_INFO_NULL, comm, &mem, &allocated) == MPI_SUCCESS,
           "MPI_Win_allocate");
     check(MPI_Win_create(own, sizeof own, 8, MPI_INFO_NULL, comm, &created) == MPI_SUCCESS,
@@ -118,6 +118,46 @@ static void beside_world(void)
     check(MPI_Session_finalize(&open) == MPI_SUCCESS, "MPI_Session_finalize");
 }
 
+struct thread {
+    pthread_t id;
+    const char *tag; /* of its communicator */
+};
+
+static pthread_barrier_t start;
+
+static void *own_session(void *arg)
+{
+    const struct thread *self = arg;
+    MPI_Session open;
+    MPI_Info info;
+    MPI_Group group;
+    MPI_Comm comm;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE");
+    pthread_barrier_wait(&start);
+    check(MPI_Session_init(info, MPI_ERRORS_ARE_FATAL, &open) == MPI_SUCCESS, "MPI_Session_init");
+    MPI_Info_free(&info);
+    MPI_Group_from_session_pset(open, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, self->tag, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Group_free(&group);
+    windows(comm);
+    MPI_Comm_free(&comm);
+    check(MPI_Session_finalize(&open) == MPI_SUCCESS, "MPI_Session_finalize");
+    return NULL;
+}
+
+static void beside_each_other(void)
+{
+    struct thread threads[2] = {{.tag = "first"}, {.tag = "second"}};
+
+    pthread_barrier_init(&start, NULL, 2);
+    for (int i = 0; i < 2; i++)
+        check(pthread_create(&threads[i].id, NULL, own_session, &threads[i]) == 0, "no thread");
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i].id, NULL);
+}
+
 /* Intel MPI 2021.19 ends the job at MPI_Init behind MPI_Session_init: "more than once". */
 static int takes_both(void)
 {
@@ -138,6 +178,8 @@ int main(int argc, char **argv)
     }
     if (world)
         beside_world();
+    else if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        beside_each_other();
     else
         session();
     if (failed == 0)

@@ -1,14 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * some_without.c - a program that knows nothing of this library makes one window, of the kind that
- * is named as first argument, the last rank only so many seconds later as the second says. With a
- * third argument it handles the error. Started by some_without.sh, some processes with the library.
+ * is named as first argument, or with "split" a communicator of each node; the last rank only so
+ * many seconds later as the second argument says. With a third argument it handles the error.
+ * Started by some_without.sh, some processes with the library.
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static int split(void)
+{
+    MPI_Comm node;
+    const int rc =
+        MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+
+    if (rc == MPI_SUCCESS)
+        MPI_Comm_free(&node);
+    return rc;
+}
 
 static int make(const char *kind, MPI_Win *win)
 {
@@ -26,7 +38,7 @@ static int make(const char *kind, MPI_Win *win)
 
 int main(int argc, char **argv)
 {
-    int rank, size;
+    int rank, size, rc;
     MPI_Win win;
 
     MPI_Init(&argc, &argv);
@@ -39,13 +51,17 @@ int main(int argc, char **argv)
     if (rank == size - 1)
         sleep((unsigned)atoi(argv[2]));
     for (int i = 0; i < 2; i++) {
-        if (make(argv[1], &win) != MPI_SUCCESS) {
-            printf("rank %d: no window\n", rank);
+        const int splits = strcmp(argv[1], "split") == 0;
+
+        rc = splits ? split() : make(argv[1], &win);
+        if (rc != MPI_SUCCESS) {
+            printf("rank %d: no %s\n", rank, splits ? "split" : "window");
             fflush(stdout);
             sleep(1); /* the others come here as well */
             MPI_Abort(MPI_COMM_WORLD, 3);
         }
-        MPI_Win_free(&win);
+        if (!splits)
+            MPI_Win_free(&win);
     }
     if (rank == 0)
         puts("some_without: ok");

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# some_without.sh - ranks 1 and 3 of four have been started without the library: the first window of any kind
-# ends the job with a message that names them. A rank that only comes late is waited for. All at the same time,
+# some_without.sh - ranks 1 and 3 of four have been started without the library: the first window of any kind, and the first
+# MPI_Comm_split_type, end the job with a message that names them. A rank that only comes late is waited for. All at the same time,
 # since each takes its time in waiting. Where the host alone makes no shared windows, ranks 1 and 3 end the job by
 # its error, and that kind is left out.
 
@@ -34,25 +34,31 @@ look() { # name
 
 start host 0123 shared 0
 start late 9 allocate 12
+start late_split 9 split 12
 start handled 13 allocate 0 handled
-for kind in create allocate shared dynamic; do
+start handled_split 13 split 0 handled
+for kind in create allocate shared dynamic split; do
     start "$kind" 13 "$kind" 0
 done
 wait
 look host
-kinds="create allocate shared dynamic handled"
+kinds="create allocate shared dynamic split handled handled_split"
 if test "$rc" != 0 && seen 'same shared memory domain'; then
     echo "SKIP: the host makes no shared window, without the library too"
-    kinds="create allocate dynamic handled"
+    kinds="create allocate dynamic split handled handled_split"
 fi
-look late
-test "$rc" = 0 && seen 'some_without: ok' || bad "a late rank is not waited for:"
+for late in late late_split; do
+    look $late
+    test "$rc" = 0 && seen 'some_without: ok' || bad "$late: a late rank is not waited for:"
+done
 for kind in $kinds; do
     look "$kind"
     ended_badly && test "$rc" != 124 || bad "$kind: exit code $rc"
-    seen 'error: MPI_Win_[a-z_]*: OTHER: of the 4 processes of the communicator, these ranks do not have this library.*: 1 3; start' ||
+    seen 'error: MPI_[WC][a-z_]*: OTHER: of the 4 processes of the communicator, these ranks do not have this library.*: 1 3; start' ||
         bad "$kind: no message names the ranks without the library:"
     seen 'signal 11|segmentation' && bad "$kind: crashed:"
+    case $kind in
+    handled*) seen 'rank [02]: no (window|split)' || bad "$kind: the error did not come back to the program:" ;;
+    esac
 done
-seen 'rank [02]: no window' || bad "the error did not come back to the program:"
 finish

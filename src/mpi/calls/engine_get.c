@@ -2,7 +2,9 @@
 /*
  * engine_get.c - makes the engine at the first window or MPI_Alloc_mem, and ends it.
  *
- * What both do runs under the lock of the process-wide state (process/state.c).
+ * One thread at a time does either (process/state.c). No lock is held meanwhile: what the host is
+ * asked for may wait for call-backs of the user that are running, and on Open MPI, in a program
+ * that gets there without self_make_ahead (self.h), for other threads.
  *
  * Neighbours: engine.h, what is made; init.c and session.c, which end it.
  */
@@ -44,11 +46,11 @@ static int engine_make(const struct conf *conf, const struct log *messages, stru
     }
     err = self_make(&made->self);
     if (err != MRMA_SUCCESS) {
-        snprintf(msg, len, "the host refused a communicator of this process alone");
+        snprintf(msg, len, "the host refused communicators of this process alone");
         engine_destroy(made->engine);
         return err;
     }
-    err = dtype_cache_create(engine_log(made->engine), made->self, &made->types);
+    err = dtype_cache_create(engine_log(made->engine), made->self.types, &made->types);
     if (err != MRMA_SUCCESS) {
         snprintf(msg, len, "the host refused what the datatype cache needs");
         self_free(&made->self);
@@ -82,4 +84,5 @@ static void engine_unmake(void)
 void engine_end(void)
 {
     state_unmake(engine_unmake);
+    self_end();
 }

@@ -9,7 +9,8 @@
  * call-back of an attribute that is set before all others, right after
  * initialisation; and where that was not possible (this library was loaded
  * later) when MPI_Finalize is called. What is polled in the host's progress must be taken back
- * before that (host_poll_mpich.c).
+ * before that (host_poll_mpich.c). A thread that makes carriers ahead must have ended before that,
+ * too: on Open MPI it would wait for the lock that the host holds around the call-backs.
  *
  * No locks: MPI is initialised and finalized by one thread. Neighbours: engine_get.c, stats.c and
  * traced.c, which end here; session.c, for programs without MPI_Init.
@@ -23,6 +24,7 @@
 #include "base/err.h"
 #include "mpi/calls/engine_get.h"
 #include "mpi/host/carrier.h"
+#include "mpi/host/carrier_stock.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
@@ -76,6 +78,7 @@ static void begin_job(void)
     hook_the_end();
     if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS || conf.disable)
         return; /* engine_get reports values that make no sense */
+    self_make_ahead();
     stats_begin_job(&conf);
     traced_begin_job(&conf);
 }
@@ -133,9 +136,11 @@ MRMA_PUBLIC int PMPI_Finalize(void)
     int rc;
 
     host_poll_close();
+    carrier_stock_pause();
     if (!hooked)
         end_job();
     rc = mpi_host.Finalize();
+    carrier_stock_resume();
     host_poll_open();
     return rc;
 }

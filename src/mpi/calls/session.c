@@ -6,7 +6,8 @@
  * it (init.c). Exported on every host (declared.h); one without sessions gives an error here, and
  * a program for it calls none of these.
  *
- * No locks, no state: sessions are counted in host/self.c. Neighbours: engine_get.c, which ends the
+ * No locks, no state: sessions are counted in host/self.c, which also keeps a first session of one
+ * thread apart from the last one of another. Neighbours: engine_get.c, which ends the
  * engine; carrier.h; meet.c.
  */
 #include <mpi.h>
@@ -31,21 +32,27 @@ MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, HOST
     session_begins();
     rc = mpi_host.Session_init(info, errhandler, session);
     carrier_after_init();
-    if (rc == MPI_SUCCESS)
-        session_begun();
+    if (rc != MPI_SUCCESS && session_ends())
+        session_end_over();
     return rc;
 }
 MRMA_EXPORT_MPI(Session_init);
 
+/* The host's call may wait for other processes, so the next session does not wait for it. */
 MRMA_PUBLIC int PMPI_Session_finalize(HOST_SESSION *session)
 {
     int rc;
 
-    if (*session == HOST_SESSION_NULL || !session_ended() || world_in_use())
+    if (*session == HOST_SESSION_NULL || !session_ends())
         return mpi_host.Session_finalize(session);
+    if (world_in_use()) {
+        session_end_over();
+        return mpi_host.Session_finalize(session);
+    }
     host_poll_close();
     engine_end();
     meet_end();
+    session_end_over();
     rc = mpi_host.Session_finalize(session);
     host_poll_open();
     return rc;

@@ -8,7 +8,8 @@
  * (rma/create/route.c). All other types, and intercommunicators, are the host's.
  *
  * A process may give MPI_UNDEFINED, whatever type the others give, so nobody knows alone whose
- * split it is. Therefore all tell each other first, in one all-gather, and decide alike.
+ * split it is. Therefore all tell each other first, in one all-gather, and decide alike. Before
+ * that they find out whether all have the library (meet.h).
  *
  * Hardware is found by hwloc, from where the calling thread may run. Of one type (guided) a process
  * belongs to the object that has all its processing units, or to none. Unguided, the first level
@@ -24,8 +25,10 @@
 
 #include "base/conf.h"
 #include "base/err.h"
+#include "boot/boot_mpi.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
+#include "mpi/host/meet.h"
 #include "mpi/process/errhan.h"
 #include "mpi/process/state.h"
 #include "sys/node.h"
@@ -188,17 +191,27 @@ MRMA_PUBLIC int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info 
                                      MPI_Comm *newcomm)
 {
     struct split_record mine = {.node = node_self()};
-    char msg[256] = "";
+    char msg[256] = "", absent[512];
+    struct boot_mpi bm;
     struct conf conf;
-    int inter = 0, rank = 0;
+    int inter = 0;
 
     if (engine_disabled() || comm == MPI_COMM_NULL ||
         (PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter))
         return mpi_host.Comm_split_type(comm, type, key, info, newcomm);
-    PMPI_Comm_rank(comm, &rank);
+    if (boot_mpi_init(&bm, comm) != MRMA_SUCCESS)
+        return comm_fail(comm, "MPI_Comm_split_type", MRMA_ERR_COMM,
+                         "the host tells no rank or size of the communicator");
     mine.err = conf_load(&conf, getenv, msg, sizeof msg);
-    if (mine.err == MRMA_SUCCESS && conf.ranks_per_node > 0)
-        mine.pretended = rank / conf.ranks_per_node;
+    if (mine.err == MRMA_SUCCESS) {
+        bm.report = (struct boot_report){
+            .log = engine_messages(), .call = "MPI_Comm_split_type", .seconds = conf.hang_report};
+        if (conf.ranks_per_node > 0)
+            mine.pretended = bm.boot.rank / conf.ranks_per_node;
+    }
+    if (meet_all(comm, MEET_BEFORE_SPLIT, &bm.boot, &bm.report, absent, sizeof absent) !=
+        MRMA_SUCCESS)
+        return comm_fail_as(comm, REPORT_ALWAYS, "MPI_Comm_split_type", MRMA_ERR_OTHER, absent);
     tell_split(&mine, type, info);
     return exchange(comm, &mine, type, key, info, msg, newcomm);
 }

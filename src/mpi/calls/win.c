@@ -6,17 +6,15 @@
  * record that ties them (win_table.h). Creation makes record and carrier first,
  * since both are local, then ours, which is collective; a process that fails
  * before that point tells the others through the bootstrap exchange, so creation
- * succeeds everywhere or nowhere. Carriers are made on a private
- * communicator of this process alone, one at a time. A window is freed in the order that attribute
+ * succeeds everywhere or nowhere. A window is freed in the order that attribute
  * call-backs need: all processes agree, the carrier goes (call-backs run and see
  * a whole window), then ours.
  *
- * Locks: one around the making of a carrier. Neighbours: carrier.h, win_table.h, win_info.h; rma.h,
+ * No locks. Neighbours: carrier_stock.h, win_table.h, win_info.h; rma.h,
  * our window; boot_mpi.h, the exchange; meet.h.
  */
 #include "mpi/calls/win.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +24,7 @@
 #include "mpi/calls/argcheck.h"
 #include "mpi/calls/engine_get.h"
 #include "mpi/calls/win_info.h"
-#include "mpi/host/carrier.h"
+#include "mpi/host/carrier_stock.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/host/host_kind.h"
@@ -42,18 +40,6 @@ static const int flavors[] = {
     [WIN_ALLOCATE_SHARED] = MPI_WIN_FLAVOR_SHARED,
     [WIN_DYNAMIC] = MPI_WIN_FLAVOR_DYNAMIC,
 };
-
-/* The host knows one shared window's creation at a time on a communicator. */
-static int carrier_get(MPI_Win *carrier, char *msg, size_t len)
-{
-    static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-    int err;
-
-    pthread_mutex_lock(&one_at_a_time);
-    err = carrier_make(mpi_state.self, carrier, msg, len);
-    pthread_mutex_unlock(&one_at_a_time);
-    return err;
-}
 
 /* Record and carrier of a window that is to be; in the table already, but nobody
  * knows the handle. */
@@ -78,7 +64,7 @@ static int record_make(const struct win_args *args, const struct win_info *info,
         snprintf(msg, len, "the host gave no group of the communicator");
         return MRMA_ERR_OTHER;
     }
-    err = carrier_get(&carrier, msg, len);
+    err = carrier_stock_take(mpi_state.self.carriers, &carrier, msg, len);
     if (err == MRMA_SUCCESS) {
         err = win_table_add(rec, carrier);
         if (err != MRMA_SUCCESS)
@@ -190,7 +176,8 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         bm.report = (struct boot_report){.log = engine_messages(),
                                          .call = args->func,
                                          .seconds = engine_conf(mpi_state.engine)->hang_report};
-    if (meet_all(args->comm, &bm.boot, &bm.report, absent, sizeof absent) != MRMA_SUCCESS) {
+    if (meet_all(args->comm, MEET_BEFORE_WINDOW, &bm.boot, &bm.report, absent, sizeof absent) !=
+        MRMA_SUCCESS) {
         if (err == MRMA_SUCCESS)
             record_undo(rec);
         return comm_fail_as(args->comm, REPORT_ALWAYS, args->func, MRMA_ERR_OTHER, absent);

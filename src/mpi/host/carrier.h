@@ -24,7 +24,7 @@ void carrier_before_init(void);
 void carrier_after_init(void);
 
 /* carrier_make makes a carrier on self, a communicator of this process alone whose errors return.
- * The caller holds a lock, so that one is made at a time. Returns MRMA_SUCCESS and *carrier, a
+ * The caller sees to it that one is made at a time. Returns MRMA_SUCCESS and *carrier, a
  * window of the host's that its Win_free frees; or MRMA_ERR_OTHER with one line in msg (len bytes)
  * that says what the host refused and what to do. */
 int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len);

@@ -14,8 +14,9 @@
  *
  * It may run before MPI is initialised: MPI_Get_library_version may be called then.
  *
- * No locks. Neighbours: init.c, session.c and state.c, which ask before the first call of the host;
- * host.c.
+ * No locks. Two threads may come at once, as two that begin a session each: both go on when the
+ * table is filled. Neighbours: init.c, session.c and state.c, which ask before the first call of
+ * the host; host.c.
  */
 #include "mpi/host/host_check.h"
 
@@ -24,6 +25,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -34,7 +36,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/atomic.h"
 #include "base/log.h"
 #include "mpi/host/host.h"
 
@@ -168,17 +169,21 @@ static void look_at(const char *name)
         dlclose(object);
 }
 
-void host_check(void)
+static void check(void)
 {
-    static _Atomic bool checked; /* looking twice does no harm, so it orders nothing */
     struct objects all = {.name = NULL};
 
-    if (atomic_exchange_explicit(&checked, true, memory_order_relaxed))
-        return;
     dl_iterate_phdr(add_object, &all);
     for (size_t i = 0; i < all.n; i++) {
         look_at(all.name[i]);
         free(all.name[i]);
     }
     free(all.name);
+}
+
+void host_check(void)
+{
+    static pthread_once_t checked = PTHREAD_ONCE_INIT;
+
+    pthread_once(&checked, check);
 }

@@ -4,7 +4,8 @@
  *
  * The symbol is looked up among those of the whole process. What is found does not change any more,
  * and threads that look at the same time find the same. No locks. Neighbours: carrier.c and
- * host_poll.c, which ask; win.c, which hands on who yields; mpi-rma-info, which prints all.
+ * host_poll.c, which ask; carrier_stock.c; win.c, which hands on who yields; mpi-rma-info, which
+ * prints all.
  */
 #define _GNU_SOURCE 1
 #include "mpi/host/host_kind.h"
@@ -66,6 +67,11 @@ enum host_join host_joins(void)
 }
 
 bool host_yields(void)
+{
+    return host_is_openmpi();
+}
+
+bool host_ids_wait(void)
 {
     return host_is_openmpi();
 }

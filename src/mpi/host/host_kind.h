@@ -25,6 +25,13 @@ bool host_frees_failed(void);
  * spin. Any thread, once the host is loaded. */
 bool host_yields(void);
 
+/* host_ids_wait returns whether a thread that asks the host for a context id, as for a communicator
+ * or a window, may wait for another thread that has asked for one, as long as that one waits for
+ * other processes. Open MPI serves the lowest communicator first, from when its first process asks.
+ * MPICH counts from when all processes of a communicator have asked, so that nobody waits for one
+ * that has not. Any thread, once the host is loaded. */
+bool host_ids_wait(void);
+
 /* What the host's own progress may serve of what arrives for a process that waits in a call of the
  * host (host_poll.h). */
 enum host_join {

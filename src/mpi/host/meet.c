@@ -2,41 +2,54 @@
 /*
  * meet.c - see meet.h.
  *
- * A process that comes late must not be taken for one without the library. Both hosts begin the
- * creation of any window by duplicating its communicator, so a duplicate made here first is made
- * together with the hosts' in processes without the library: when it is there, all have come. From
- * then on those with the library do nothing else but enter a barrier of the duplicate; who does not
- * is without it. Only where the barrier does not end do they send each other messages, to learn
- * who.
+ * A process that comes late must not be taken for one without the library. Hence the processes with
+ * the library first make a call of the host that those without make as well, so that it returns
+ * when all have come. From then on they do nothing else but enter a barrier; who does not is
+ * without the library. Only where the barrier does not end do they send each other messages, to
+ * learn who.
+ *
+ * Before a window that call is MPI_Comm_create of all processes. Both hosts begin the creation of
+ * any window by duplicating its communicator, and both agree upon a communicator that is created
+ * by the same messages as upon a duplicate, but copy no attributes to it: to copy them would run
+ * call-backs of the user, and MPI_Comm_dup and its like alone do so (MPI 4.1, 7.7.1).
+ *
+ * Before MPI_Comm_split_type the call is the host's MPI_Comm_split_type itself. There processes
+ * without the library leave the call and go on with the program, so the others meet on the
+ * communicator itself: by a collective call, which the program cannot receive. They send messages
+ * on it only where the barrier has not ended, and then the call fails.
  *
  * That a communicator has met is an attribute of it, which duplicates inherit. Its processes have
  * all set it or none of them, so they decide alike, whatever other threads do meanwhile; what a
- * process knows from other communicators would not do. The lock guards the attribute's key.
+ * process knows from other communicators would not do.
  *
- * Neighbours: win.c, which creates windows; boot_report.c, which tells of long waits.
+ * No locks: Open MPI holds a lock of its own while it calls the user's call-backs for attributes,
+ * and these may make windows. So no lock of this file may be held over a call about attributes. The
+ * key is published by a compare-and-swap; who comes second frees its own.
+ *
+ * Neighbours: win.c, which creates windows; split_type.c; boot_report.c, which tells of long waits.
  */
 #include "mpi/host/meet.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "mpi/host/host.h"
 
 /* For who has come already, on an oversubscribed machine: to enter the barrier, and then to send
  * messages. */
 #define BARRIER_NS UINT64_C(10000000000)
 #define ANSWER_NS UINT64_C(5000000000)
 
-enum { TAG = 32767 }; /* of the duplicate, where the host may use small ones of its own */
+enum { TAG = 32767 }; /* the host may use small ones of its own */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int key = MPI_KEYVAL_INVALID;
+static _Atomic int key = MPI_KEYVAL_INVALID;
 
 /* A copy function of its own, since the address of the host's would be needed at load. */
 static int copy_attr(MPI_Comm comm, int keyval, void *extra, void *value, void *copy, int *flag)
@@ -49,35 +62,47 @@ static int copy_attr(MPI_Comm comm, int keyval, void *extra, void *value, void *
 
 static bool has_met(MPI_Comm comm)
 {
+    const int known = atomic_load_explicit(&key, memory_order_acquire); /* pairs with get_key */
     void *value;
     int found = 0;
 
-    pthread_mutex_lock(&lock);
-    if (key != MPI_KEYVAL_INVALID && PMPI_Comm_get_attr(comm, key, &value, &found) != MPI_SUCCESS)
+    if (known == MPI_KEYVAL_INVALID ||
+        PMPI_Comm_get_attr(comm, known, &value, &found) != MPI_SUCCESS)
         found = 0;
-    pthread_mutex_unlock(&lock);
     return found;
+}
+
+static int get_key(int *known)
+{
+    int made = MPI_KEYVAL_INVALID, rc;
+
+    *known = atomic_load_explicit(&key, memory_order_acquire);
+    if (*known != MPI_KEYVAL_INVALID)
+        return MPI_SUCCESS;
+    rc = PMPI_Comm_create_keyval(copy_attr, MPI_COMM_NULL_DELETE_FN, &made, NULL);
+    if (rc != MPI_SUCCESS)
+        return rc;
+    if (atomic_compare_exchange_strong_explicit(&key, known, made, memory_order_acq_rel,
+                                                memory_order_acquire))
+        *known = made;
+    else
+        PMPI_Comm_free_keyval(&made);
+    return MPI_SUCCESS;
 }
 
 static int set_met(MPI_Comm comm)
 {
-    int rc = MPI_SUCCESS;
+    int known, rc = get_key(&known);
 
-    pthread_mutex_lock(&lock);
-    if (key == MPI_KEYVAL_INVALID)
-        rc = PMPI_Comm_create_keyval(copy_attr, MPI_COMM_NULL_DELETE_FN, &key, NULL);
-    if (rc == MPI_SUCCESS)
-        rc = PMPI_Comm_set_attr(comm, key, &key);
-    pthread_mutex_unlock(&lock);
-    return rc;
+    return rc == MPI_SUCCESS ? PMPI_Comm_set_attr(comm, known, &key) : rc;
 }
 
 void meet_end(void)
 {
-    pthread_mutex_lock(&lock);
-    if (key != MPI_KEYVAL_INVALID)
-        PMPI_Comm_free_keyval(&key);
-    pthread_mutex_unlock(&lock);
+    int known = atomic_exchange_explicit(&key, MPI_KEYVAL_INVALID, memory_order_acq_rel);
+
+    if (known != MPI_KEYVAL_INVALID)
+        PMPI_Comm_free_keyval(&known);
 }
 
 /* At first others may need no more than the processor. */
@@ -151,8 +176,34 @@ static bool find_absent(MPI_Comm own, MPI_Request *barrier, int size, char *text
     return ended;
 }
 
-int meet_all(MPI_Comm comm, const struct boot *boot, struct boot_report *report, char *msg,
-             size_t len)
+/* A copy without attributes; the errors of what is done on it are this file's. */
+static int create_copy(MPI_Comm comm, MPI_Comm *own)
+{
+    MPI_Group all;
+    int rc = PMPI_Comm_group(comm, &all);
+
+    if (rc != MPI_SUCCESS)
+        return rc;
+    rc = PMPI_Comm_create(comm, all, own);
+    mpi_host.Group_free(&all);
+    return rc == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN) : rc;
+}
+
+/* What is met on then is the communicator itself: processes without the library have left the call,
+ * and would not come to a communicator of its own. */
+static int split_alike(MPI_Comm comm, MPI_Comm *own)
+{
+    MPI_Comm node = MPI_COMM_NULL;
+    const int rc = mpi_host.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+
+    if (rc == MPI_SUCCESS && node != MPI_COMM_NULL)
+        PMPI_Comm_free(&node);
+    *own = comm;
+    return rc;
+}
+
+int meet_all(MPI_Comm comm, enum meet_before before, const struct boot *boot,
+             struct boot_report *report, char *msg, size_t len)
 {
     char absent[128] = "";
     MPI_Request barrier;
@@ -162,15 +213,17 @@ int meet_all(MPI_Comm comm, const struct boot *boot, struct boot_report *report,
 
     if (boot->nproc == 1 || has_met(comm))
         return MRMA_SUCCESS;
-    snprintf(msg, len, "the host refused a copy of the communicator");
+    snprintf(msg, len, "the host refused %s of the communicator",
+             before == MEET_BEFORE_WINDOW ? "a copy" : "a split");
     boot_report_begin(report, boot);
-    rc = PMPI_Comm_dup(comm, &own);
+    rc = before == MEET_BEFORE_WINDOW ? create_copy(comm, &own) : split_alike(comm, &own);
     boot_report_end(report);
     if (rc != MPI_SUCCESS || PMPI_Ibarrier(own, &barrier) != MPI_SUCCESS)
         return MRMA_ERR_OTHER;
     met = barrier_ends(&barrier) || find_absent(own, &barrier, boot->nproc, absent, sizeof absent);
     if (met) {
-        PMPI_Comm_free(&own);
+        if (own != comm)
+            PMPI_Comm_free(&own);
         return set_met(comm) == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
     }
     snprintf(msg, len,

@@ -2,11 +2,13 @@
 /*
  * state.c - the phases of the process-wide state.
  *
- * A mutex guards the making and the end; the phase is published with release after the state is
- * complete, so the usual question is one load. A failed making leaves no trace: the next call tries
- * again and reports again. After the end a later session may have an engine again. How an engine is
- * made and ended stands in calls/engine_get.c: that needs every room, and every room may ask for
- * the state.
+ * The phase is published with release after the state is complete, so the usual question is one
+ * load. One thread at a time makes or ends it, and who needs it meanwhile waits on a condition: the
+ * mutex is not held then, since to make it asks the host, which may let a thread wait, and who only
+ * wants to know whether the library is switched off must not wait for that. A failed making leaves
+ * no trace: the next call tries again and reports again. After the end a later session may have an
+ * engine again. How an engine is made and ended stands in calls/engine_get.c: that needs every
+ * room, and every room may ask for the state.
  *
  * Neighbours: calls/engine_get.c; environment.c, which tells of wrong variables; errhan.c, which
  * holds the first messages, too.
@@ -33,7 +35,9 @@ struct mpi_state mpi_state;
 struct trace *mpi_trace;
 
 static _Atomic int phase = PHASE_NEW;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around what follows */
+static pthread_cond_t turn = PTHREAD_COND_INITIALIZER;   /* busy is false */
+static bool busy;        /* a thread makes the state or ends it, without the lock */
 static struct log early; /* for messages while there is no engine */
 
 int world_rank(void)
@@ -74,11 +78,37 @@ struct dtype_cache *state_types(void)
                                                                              : NULL;
 }
 
-/* Out of PHASE_NEW if possible; the lock is held. Where make is NULL only a look at the variables
- * is wanted. */
-static int leave_new(state_maker *make, char *msg, size_t len)
+/* Called with the lock. */
+static void take_turn(void)
+{
+    while (busy)
+        pthread_cond_wait(&turn, &lock);
+}
+
+/* Called with the lock, which it gives back while make runs. */
+static int make_state(state_maker *make, const struct conf *conf, char *msg, size_t len)
 {
     struct mpi_state made = {.rma = NULL};
+    int err;
+
+    busy = true;
+    pthread_mutex_unlock(&lock);
+    err = make(conf, &early, &made, msg, len);
+    pthread_mutex_lock(&lock);
+    busy = false;
+    pthread_cond_broadcast(&turn);
+    if (err == MRMA_SUCCESS) {
+        mpi_state = made;
+        /* pairs with the loads in state_make, state_types and engine_messages */
+        atomic_store_explicit(&phase, PHASE_READY, memory_order_release);
+    }
+    return err;
+}
+
+/* Out of PHASE_NEW if possible; the lock is held, and nobody makes the state. Where make is NULL
+ * only a look at the variables is wanted. */
+static int leave_new(state_maker *make, char *msg, size_t len)
+{
     struct conf conf;
     int err;
 
@@ -99,15 +129,7 @@ static int leave_new(state_maker *make, char *msg, size_t len)
         atomic_store_explicit(&phase, PHASE_DISABLED, memory_order_release);
         return MRMA_SUCCESS;
     }
-    if (make == NULL)
-        return MRMA_SUCCESS;
-    err = make(&conf, &early, &made, msg, len);
-    if (err == MRMA_SUCCESS) {
-        mpi_state = made;
-        /* pairs with the loads in state_make, state_types and engine_messages */
-        atomic_store_explicit(&phase, PHASE_READY, memory_order_release);
-    }
-    return err;
+    return make == NULL ? MRMA_SUCCESS : make_state(make, &conf, msg, len);
 }
 
 bool engine_disabled(void)
@@ -118,7 +140,7 @@ bool engine_disabled(void)
     if (likely(now != PHASE_NEW))
         return now == PHASE_DISABLED;
     pthread_mutex_lock(&lock);
-    if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_NEW)
+    if (!busy && atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_NEW)
         leave_new(NULL, msg, sizeof msg); /* nonsense values are for state_make to report */
     now = atomic_load_explicit(&phase, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
@@ -132,6 +154,7 @@ int state_make(state_maker *make, char *msg, size_t len)
     if (likely(atomic_load_explicit(&phase, memory_order_acquire) == PHASE_READY))
         return MRMA_SUCCESS;
     pthread_mutex_lock(&lock);
+    take_turn();
     if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_NEW)
         err = leave_new(make, msg, len);
     pthread_mutex_unlock(&lock);
@@ -141,9 +164,15 @@ int state_make(state_maker *make, char *msg, size_t len)
 void state_unmake(void (*end)(void))
 {
     pthread_mutex_lock(&lock);
+    take_turn();
     if (atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_READY) {
         early = *engine_log(mpi_state.engine);
+        busy = true;
+        pthread_mutex_unlock(&lock);
         end();
+        pthread_mutex_lock(&lock);
+        busy = false;
+        pthread_cond_broadcast(&turn);
         mpi_state = (struct mpi_state){.rma = NULL};
         atomic_store_explicit(&phase, PHASE_NEW, memory_order_release);
     }

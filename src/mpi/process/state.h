@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "mpi/host/export.h"
+#include "mpi/host/self.h"
 
 struct engine;
 struct rma;
@@ -31,9 +32,9 @@ struct mpi_state {
     struct dtype_cache *types;
     struct engine *engine;
     struct heap *heap;
-    MPI_Comm self; /* private, this process only: for carriers */
-    bool threads;  /* MPI_THREAD_MULTIPLE */
-    bool polls;    /* MPIRMA_PROGRESS=poll: every call on a window makes progress */
+    struct self self;
+    bool threads; /* MPI_THREAD_MULTIPLE */
+    bool polls;   /* MPIRMA_PROGRESS=poll: every call on a window makes progress */
 };
 
 extern MRMA_HIDDEN struct mpi_state mpi_state;

@@ -102,7 +102,8 @@ int notify_request_new(const struct win_rec *rec, const struct rma_notified *wha
     pthread_mutex_lock(&lock);
     enter(r);
     pthread_mutex_unlock(&lock);
-    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, r->tag, mpi_state.self, &handle) != MPI_SUCCESS) {
+    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, r->tag, mpi_state.self.carriers, &handle) !=
+        MPI_SUCCESS) {
         leave(r);
         return MRMA_ERR_OTHER;
     }
@@ -118,7 +119,8 @@ int notify_request_none(MPI_Request *request)
 {
     MPI_Request handle;
 
-    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, mpi_state.self, &handle) != MPI_SUCCESS)
+    if (PMPI_Recv_init(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, mpi_state.self.carriers, &handle) !=
+        MPI_SUCCESS)
         return MRMA_ERR_OTHER;
     *request = handle;
     return MRMA_SUCCESS;
@@ -131,7 +133,7 @@ static void complete(int tag, int err)
 
     if (unlikely(err != MRMA_SUCCESS))
         request_fail("MPIRMA_Notify_init", err);
-    PMPI_Send(&excess, err != MRMA_SUCCESS, MPI_BYTE, 0, tag, mpi_state.self);
+    PMPI_Send(&excess, err != MRMA_SUCCESS, MPI_BYTE, 0, tag, mpi_state.self.carriers);
     atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
 }
 
