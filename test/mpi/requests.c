@@ -6,7 +6,8 @@
  * and MPI_Test function, among the host's own requests, null and inactive ones;
  * a thousand at a time; large ones before the unlock. MPI_Cancel and
  * MPI_Request_free of them are erroneous: MPI_ERR_REQUEST, and they stay usable. Requests of the
- * host that come after failed ones.
+ * host that come after failed ones. What a target refuses is told once, by the call that completes
+ * the request, to the window's error handler.
  */
 #include "mtcomm.h"
 
@@ -373,13 +374,118 @@ static void after_failed(void)
         CHECK(rc != MPI_SUCCESS, "a get of memory that is not attached");
         MT_OK(MPI_Recv_init(&v, 1, MPI_INT64_T, 0, 9, MPI_COMM_WORLD, &later[i]));
     }
-    (void)MPI_Win_unlock(right, w.win); /* may tell it again */
+    MT_OK(MPI_Win_unlock(right, w.win));
     for (int i = 0; i < 4; i++) {
         MT_OK(MPI_Start(&later[i]));
         MT_OK(MPI_Cancel(&later[i]));
         MT_OK(MPI_Wait(&later[i], MPI_STATUS_IGNORE));
         MT_OK(MPI_Request_free(&later[i]));
     }
+    mt_win_free(&w);
+}
+
+static int handled;
+
+static void on_win_error(MPI_Win *win, int *code, ...)
+{
+    (void)win, (void)code;
+    handled++;
+}
+
+/* Completes n requests, of which that at bad fails, by each function but those that only look.
+ * Returns the error of that request. st: one for each request. */
+static int finish_bad(enum how how, int n, int bad, MPI_Request *req, MPI_Status *st)
+{
+    int flag = 0, k = 0, i = -1, idx[4], rc = MPI_SUCCESS;
+
+    if (how == WAIT)
+        return MPI_Wait(&req[bad], &st[bad]);
+    while (how == TEST && !flag && rc == MPI_SUCCESS)
+        rc = MPI_Test(&req[bad], &flag, &st[bad]);
+    while ((how == WAITANY || how == TESTANY) && i != bad && rc == MPI_SUCCESS) {
+        rc = how == WAITANY ? MPI_Waitany(n, req, &i, &st[0])
+                            : MPI_Testany(n, req, &i, &flag, &st[0]);
+    }
+    if (how == TEST || how == WAITANY || how == TESTANY)
+        return rc;
+    if (how == WAITALL)
+        rc = MPI_Waitall(n, req, st);
+    while (how == TESTALL && !flag && rc == MPI_SUCCESS)
+        rc = MPI_Testall(n, req, &flag, st);
+    while ((how == WAITSOME || how == TESTSOME) && rc == MPI_SUCCESS &&
+           req[bad] != MPI_REQUEST_NULL)
+        rc =
+            how == WAITSOME ? MPI_Waitsome(n, req, &k, idx, st) : MPI_Testsome(n, req, &k, idx, st);
+    CHECK_ERR(rc, MPI_ERR_IN_STATUS);
+    for (i = 0; i < k; i++)
+        if (idx[i] != bad)
+            CHECK_ERR(st[i].MPI_ERROR, MPI_SUCCESS);
+    for (i = 0; i < k; i++)
+        if (idx[i] == bad)
+            return st[i].MPI_ERROR;
+    for (i = 0; i < n && k == 0; i++)
+        if (i != bad)
+            CHECK_ERR(st[i].MPI_ERROR, MPI_SUCCESS);
+    return st[bad].MPI_ERROR;
+}
+
+/* An operation that its target refuses, between a good one and a message to this process: the call
+ * that completes its request tells the error, to the window's handler, and no later call does. */
+static void refused_by(enum how how, struct mt_win *w)
+{
+    enum { FAR = 1 << 20 };
+    const int right = (w->rank + 1) % w->size;
+    int64_t got = -1, none = -1;
+    int in = -1, out = 7, err;
+    MPI_Request req[3];
+    MPI_Status st[3];
+
+    mt_section("%s, a request that its target refuses", how_names[how]);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MT_OK(MPI_Win_lock_all(0, w->win));
+    MT_OK(MPI_Irecv(&in, 1, MPI_INT, 0, 3, MPI_COMM_SELF, &req[2]));
+    MT_OK(MPI_Rget(&got, 1, MPI_INT64_T, right, mt_disp(w, right, 0), 1, MPI_INT64_T, w->win,
+                   &req[0]));
+    handled = 0;
+    err = MPI_Rget(&none, 1, MPI_INT64_T, right, mt_disp(w, right, FAR), 1, MPI_INT64_T, w->win,
+                   &req[1]);
+    MT_OK(MPI_Send(&out, 1, MPI_INT, 0, 3, MPI_COMM_SELF));
+    if (err == MPI_SUCCESS) {
+        CHECK(handled == 0, "the handler was called before the wait");
+        err = finish_bad(how, 3, 1, req, st);
+    } else {
+        req[1] = MPI_REQUEST_NULL;
+    }
+    CHECK_ERR(err, MPI_ERR_RMA_RANGE);
+    CHECK(req[1] == MPI_REQUEST_NULL, "the request is still there");
+    CHECK(handled == 1, "the window's handler was called %d times", handled);
+    MT_OK(MPI_Waitall(3, req, st));
+    MT_OK(MPI_Win_flush(right, w->win));
+    MT_OK(MPI_Win_unlock_all(w->win));
+    CHECK(handled == 1, "synchronization has told the error again");
+    CHECK(got == 0 && in == 7, "the other requests: %ld and %d", (long)got, in);
+    mt_errors_return(MPI_COMM_WORLD);
+    mt_errors_return(MPI_COMM_SELF);
+}
+
+static void refused(void)
+{
+    struct mt_win w;
+    MPI_Errhandler own;
+
+    mt_section("requests that targets refuse");
+    if (!mt_win_make(&w, MT_DYNAMIC, 64, 1, MPI_COMM_WORLD))
+        return;
+    MT_OK(MPI_Win_create_errhandler(on_win_error, &own));
+    MT_OK(MPI_Win_set_errhandler(w.win, own));
+    MT_OK(MPI_Errhandler_free(&own));
+    mt_sync(&w);
+    for (enum how how = 0; how < HOWS; how++) {
+        if (how != GET_STATUS && how != GET_STATUS_MANY)
+            refused_by(how, &w);
+    }
+    mt_sync(&w);
     mt_win_free(&w);
 }
 
@@ -394,5 +500,6 @@ int main(int argc, char **argv)
         erroneous(kind);
     }
     after_failed();
+    refused();
     return MT_FINISH();
 }

@@ -32,6 +32,7 @@
 #include "mpi/host/meet.h"
 #include "mpi/process/errhan.h"
 #include "mpi/requests/notify_request.h"
+#include "mpi/requests/request.h"
 #include "mpi/traced/traced.h"
 
 static const int flavors[] = {
@@ -284,6 +285,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     rc = mpi_host.Win_free(win);
     if (rc != MPI_SUCCESS)
         return rc;
+    request_orphan(rec);
     notify_request_orphan(rec);
     win_table_del(rec, handle);
     traced_event(rec, (struct trace_record){.kind = TRACE_WIN_FREE});

@@ -11,7 +11,7 @@
  * or src/rma. request_npending is lowered after the host has been told, so a
  * thread that sees 0 may block in the host: the completion is under way.
  *
- * Errors of the operation come out of the wait through the query call-back.
+ * Errors of the operation are told by the call that completes the request (request_error.h).
  *
  * Neighbours: comm_request.c, which issues; wait.c and test.c, which advance; rma.h, which
  * completes.
@@ -29,6 +29,7 @@
 #include "mpi/process/errhan.h"
 #include "mpi/process/state.h"
 #include "mpi/requests/notify_request.h"
+#include "mpi/requests/request_error.h"
 #include "mpi/traced/traced.h"
 
 _Atomic unsigned request_npending;
@@ -41,14 +42,13 @@ static struct list pending = {{&pending.head, &pending.head}};
 static int on_query(void *extra, MPI_Status *status)
 {
     struct mpi_request *r = extra;
-    int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
 
     order_before(r); /* pairs with on_free, which the host may call in the thread that completes */
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_UNDEFINED;
     status->MPI_TAG = MPI_UNDEFINED;
-    return err_class(err);
+    return MPI_SUCCESS; /* of an error tells the call that completes it: request_error.h */
 }
 
 static int on_free(void *extra)
@@ -60,7 +60,8 @@ static int on_free(void *extra)
     pthread_mutex_lock(&lock);
     list_remove(&r->live);
     pthread_mutex_unlock(&lock);
-    free(r);
+    if (!r->failed)
+        free(r);
     return MPI_SUCCESS;
 }
 
@@ -79,6 +80,8 @@ struct mpi_request *request_new(const char *func)
         return NULL;
     rma_req_init(&r->req);
     r->func = func;
+    r->rec = NULL;
+    r->failed = false;
     list_node_init(&r->pending);
     if (PMPI_Grequest_start(on_query, on_free, on_cancel, r, &r->handle) != MPI_SUCCESS) {
         free(r);
@@ -107,12 +110,14 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
         request_undo(r);
         return op_fail(rec, func, err, op);
     }
+    r->rec = rec;
     *request = r->handle;
     if (err == OP_NOTHING) {
         atomic_store_explicit(&r->req.err, MRMA_SUCCESS, memory_order_relaxed);
         return PMPI_Grequest_complete(r->handle);
     }
-    if (likely(rma_req_done(&r->req)))
+    if (likely(rma_req_done(&r->req) &&
+               atomic_load_explicit(&r->req.err, memory_order_relaxed) == MRMA_SUCCESS))
         return PMPI_Grequest_complete(r->handle);
     pthread_mutex_lock(&lock);
     list_push_back(&pending, &r->pending);
@@ -146,14 +151,26 @@ void request_advance(void)
     request_collect(&done);
     while ((node = list_pop_front(&done)) != NULL) {
         struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
-        int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
-        if (unlikely(err != MRMA_SUCCESS))
-            request_fail(r->func, err);
+        const bool fails = atomic_load_explicit(&r->req.err, memory_order_acquire) != MRMA_SUCCESS;
+        if (unlikely(fails))
+            request_failed(r);
         MPI_Request handle = r->handle;
         order_before(r);                /* pairs with on_free, through the host */
         PMPI_Grequest_complete(handle); /* r may be gone after this */
-        atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
+        if (likely(!fails))
+            atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
     }
+}
+
+void request_orphan(const struct win_rec *rec)
+{
+    pthread_mutex_lock(&lock);
+    LIST_EACH (node, &live) {
+        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, live);
+        if (r->rec == rec)
+            r->rec = NULL;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 /* Is it the request of an R-operation? Then *number is that of the operation. */

@@ -24,17 +24,19 @@
 #include "rma/rma.h"
 
 struct mpi_request {
-    struct rma_req req;       /* what src/rma completes */
-    MPI_Request handle;       /* the host's */
-    const char *func;         /* that made it, for messages */
-    struct list_node live;    /* all that the application has not waited for */
-    struct list_node pending; /* those the host does not know to be complete */
+    struct rma_req req;        /* what src/rma completes */
+    MPI_Request handle;        /* the host's */
+    const char *func;          /* that made it, for messages */
+    const struct win_rec *rec; /* NULL: the window is gone */
+    bool failed;               /* a call is to tell the error: request_error.h */
+    struct list_node live;     /* all that the application has not waited for */
+    struct list_node pending;  /* those the host does not know to be complete, or that failed */
 };
 
 extern MRMA_HIDDEN _Atomic unsigned request_npending;
 
-/* request_pending returns whether some R-operation is not complete, as far as this process knows.
- * Any thread. */
+/* request_pending returns whether some R-operation is not complete, as far as this process knows, or
+ * has ended with an error that no call has told yet. Any thread. */
 static inline bool request_pending(void)
 {
     return unlikely(atomic_load_explicit(&request_npending, memory_order_relaxed) != 0);
@@ -52,6 +54,10 @@ struct mpi_request *request_new(const char *func);
  * window's error handler has been called. Returns what the entry point returns. */
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request);
+
+/* request_orphan is called before the window of rec goes away: errors of its requests are not told
+ * to its error handler any more. */
+void request_orphan(const struct win_rec *rec);
 
 /* request_traced_call is called at the beginning of a call of the Wait or Test family while a trace
  * is taken: if one of its n requests is an R-operation's, or for notifications, it is recorded that

@@ -13,6 +13,7 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/requests/request.h"
+#include "mpi/requests/request_error.h"
 
 /* In a trace: these requests are not complete, if *done is 0. done is not read after an error,
  * since the host may have refused it. */
@@ -22,47 +23,93 @@ static void tested(int rc, const int *done, int n, const MPI_Request *requests)
         request_traced_tests(n, requests);
 }
 
+static int test_one(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    struct request_handles kept;
+
+    request_handles_keep(&kept, 1, request);
+    request_advance();
+    const int rc = mpi_host.Test(request, flag, status);
+    return rc == MPI_SUCCESS && *flag ? request_told_one(&kept, 0, rc) : rc;
+}
+
 MRMA_PUBLIC int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     TRACED_REQUESTS(Test, 1, request);
-    if (request_pending())
-        request_advance();
-    const int rc = mpi_host.Test(request, flag, status);
+    const int rc =
+        request_pending() ? test_one(request, flag, status) : mpi_host.Test(request, flag, status);
     tested(rc, flag, 1, request);
     return rc;
 }
 MRMA_EXPORT_MPI(Test);
 
+static int test_any(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    struct request_handles kept;
+
+    request_handles_keep(&kept, count, requests);
+    request_advance();
+    int rc = mpi_host.Testany(count, requests, index, flag, status);
+    if (rc == MPI_SUCCESS && *flag)
+        rc = request_told_one(&kept, *index, rc);
+    request_handles_drop(&kept);
+    return rc;
+}
+
 MRMA_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag,
                              MPI_Status *status)
 {
     TRACED_REQUESTS(Testany, count, requests);
-    if (request_pending())
-        request_advance();
-    const int rc = mpi_host.Testany(count, requests, index, flag, status);
+    const int rc = request_pending() ? test_any(count, requests, index, flag, status)
+                                     : mpi_host.Testany(count, requests, index, flag, status);
     tested(rc, flag, count, requests);
     return rc;
 }
 MRMA_EXPORT_MPI(Testany);
 
+static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    struct request_handles kept;
+
+    request_handles_keep(&kept, count, requests);
+    request_advance();
+    int rc = mpi_host.Testall(count, requests, flag, statuses);
+    if (rc != MPI_SUCCESS || *flag)
+        rc = request_told_many(&kept, requests, &kept.n, NULL, statuses, rc);
+    request_handles_drop(&kept);
+    return rc;
+}
+
 MRMA_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     TRACED_REQUESTS(Testall, count, requests);
-    if (request_pending())
-        request_advance();
-    const int rc = mpi_host.Testall(count, requests, flag, statuses);
+    const int rc = request_pending() ? test_all(count, requests, flag, statuses)
+                                     : mpi_host.Testall(count, requests, flag, statuses);
     tested(rc, flag, count, requests);
     return rc;
 }
 MRMA_EXPORT_MPI(Testall);
 
+static int test_some(int incount, MPI_Request requests[], int *outcount, int indices[],
+                     MPI_Status statuses[])
+{
+    struct request_handles kept;
+
+    request_handles_keep(&kept, incount, requests);
+    request_advance();
+    int rc = mpi_host.Testsome(incount, requests, outcount, indices, statuses);
+    rc = request_told_many(&kept, requests, outcount, indices, statuses, rc);
+    request_handles_drop(&kept);
+    return rc;
+}
+
 MRMA_PUBLIC int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
                               MPI_Status statuses[])
 {
     TRACED_REQUESTS(Testsome, incount, requests);
-    if (request_pending())
-        request_advance();
-    const int rc = mpi_host.Testsome(incount, requests, outcount, indices, statuses);
+    const int rc = request_pending()
+                       ? test_some(incount, requests, outcount, indices, statuses)
+                       : mpi_host.Testsome(incount, requests, outcount, indices, statuses);
     tested(rc, outcount, incount, requests);
     return rc;
 }

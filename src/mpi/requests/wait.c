@@ -16,6 +16,7 @@
 #include "mpi/host/host.h"
 #include "mpi/process/state.h"
 #include "mpi/requests/request.h"
+#include "mpi/requests/request_error.h"
 
 /* Between two rounds. False: nothing is pending any more, let the host wait. */
 static bool again(unsigned *round)
@@ -28,14 +29,16 @@ static bool again(unsigned *round)
 
 static int wait_one(MPI_Request *request, MPI_Status *status)
 {
+    struct request_handles kept;
     unsigned round = 0;
     int flag = 0, rc;
 
+    request_handles_keep(&kept, 1, request);
     do {
         request_advance();
         rc = mpi_host.Test(request, &flag, status);
         if (rc != MPI_SUCCESS || flag)
-            return rc;
+            return rc == MPI_SUCCESS ? request_told_one(&kept, 0, rc) : rc;
     } while (again(&round));
     return mpi_host.Wait(request, status);
 }
@@ -49,16 +52,21 @@ MRMA_EXPORT_MPI(Wait);
 
 static int wait_any(int count, MPI_Request requests[], int *index, MPI_Status *status)
 {
+    struct request_handles kept;
     unsigned round = 0;
     int flag = 0, rc;
 
+    request_handles_keep(&kept, count, requests);
     do {
         request_advance();
         rc = mpi_host.Testany(count, requests, index, &flag, status);
-        if (rc != MPI_SUCCESS || flag)
-            return rc;
-    } while (again(&round));
-    return mpi_host.Waitany(count, requests, index, status);
+    } while (rc == MPI_SUCCESS && !flag && again(&round));
+    if (rc == MPI_SUCCESS && !flag)
+        rc = mpi_host.Waitany(count, requests, index, status);
+    else if (rc == MPI_SUCCESS)
+        rc = request_told_one(&kept, *index, rc);
+    request_handles_drop(&kept);
+    return rc;
 }
 
 MRMA_PUBLIC int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
@@ -71,16 +79,21 @@ MRMA_EXPORT_MPI(Waitany);
 
 static int wait_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
+    struct request_handles kept;
     unsigned round = 0;
     int flag = 0, rc;
 
+    request_handles_keep(&kept, count, requests);
     do {
         request_advance();
         rc = mpi_host.Testall(count, requests, &flag, statuses);
-        if (rc != MPI_SUCCESS || flag)
-            return rc;
-    } while (again(&round));
-    return mpi_host.Waitall(count, requests, statuses);
+    } while (rc == MPI_SUCCESS && !flag && again(&round));
+    if (rc == MPI_SUCCESS && !flag)
+        rc = mpi_host.Waitall(count, requests, statuses);
+    else
+        rc = request_told_many(&kept, requests, &kept.n, NULL, statuses, rc);
+    request_handles_drop(&kept);
+    return rc;
 }
 
 MRMA_PUBLIC int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
@@ -94,16 +107,21 @@ MRMA_EXPORT_MPI(Waitall);
 static int wait_some(int incount, MPI_Request requests[], int *outcount, int indices[],
                      MPI_Status statuses[])
 {
+    struct request_handles kept;
     unsigned round = 0;
     int rc;
 
+    request_handles_keep(&kept, incount, requests);
     do {
         request_advance();
         rc = mpi_host.Testsome(incount, requests, outcount, indices, statuses);
-        if (rc != MPI_SUCCESS || *outcount != 0)
-            return rc;
-    } while (again(&round));
-    return mpi_host.Waitsome(incount, requests, outcount, indices, statuses);
+    } while (rc == MPI_SUCCESS && *outcount == 0 && again(&round));
+    if (rc == MPI_SUCCESS && *outcount == 0)
+        rc = mpi_host.Waitsome(incount, requests, outcount, indices, statuses);
+    else
+        rc = request_told_many(&kept, requests, outcount, indices, statuses, rc);
+    request_handles_drop(&kept);
+    return rc;
 }
 
 MRMA_PUBLIC int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],

@@ -243,7 +243,8 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         win_lost_got(w, hdr);
         return;
     }
-    if (!w->origin_side.err) {
+    struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
+    if (!(rq && rq->req) && !w->origin_side.err) { /* else the wait for the request tells it */
         w->origin_side.err = err;
         w->origin_side.err_from = t->rank + 1;
     }
@@ -251,7 +252,6 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         type_table_forget(t->pkt->types);
         t->pkt->refused |= err == MRMA_ERR_RMA_SYNC || err == MRMA_ERR_PROC_FAILED;
     }
-    struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
     if (rq)
         end_request(w->rma, rq, err);
     else if (hdr->seq == PKT_ERROR_ALL && t->pkt)

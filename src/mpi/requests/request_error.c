@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * request_error.c - see request_error.h.
+ *
+ * A request that has failed stays in a list, by its handle, from before the host knows that it is
+ * complete until a call has told the error. So whichever thread completes it, the one that the host
+ * gives the completion to finds it here. While a request is in the list it counts as pending, so
+ * that the Wait and Test families look. Of several errors in one call all are in the statuses, and
+ * the handler of the first one is called.
+ *
+ * Locks: one around the list, not held while calling the host. Neighbours: request.c, wait.c,
+ * test.c; errhan.c, which tells.
+ */
+#include "mpi/requests/request_error.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/process/errhan.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list failed = {{&failed.head, &failed.head}};
+static _Atomic unsigned nfailed;
+
+void request_handles_keep(struct request_handles *kept, int n, const MPI_Request *requests)
+{
+    const size_t few = sizeof kept->few / sizeof kept->few[0];
+
+    kept->n = requests != NULL && n > 0 ? n : 0;
+    kept->all = (size_t)kept->n <= few ? kept->few : malloc((size_t)kept->n * sizeof *requests);
+    if (kept->all != NULL && kept->n > 0)
+        memcpy(kept->all, requests, (size_t)kept->n * sizeof *requests);
+}
+
+void request_handles_drop(struct request_handles *kept)
+{
+    if (kept->all != kept->few)
+        free(kept->all);
+}
+
+void request_failed(struct mpi_request *r)
+{
+    r->failed = true;
+    pthread_mutex_lock(&lock);
+    list_push_back(&failed, &r->pending);
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_add_explicit(&nfailed, 1, memory_order_release);
+}
+
+bool request_failed_any(void)
+{
+    return unlikely(atomic_load_explicit(&nfailed, memory_order_acquire) != 0);
+}
+
+/* The request of that handle out of the list, or NULL: it has not failed. */
+static struct mpi_request *take(MPI_Request handle)
+{
+    struct mpi_request *found = NULL;
+
+    pthread_mutex_lock(&lock);
+    LIST_EACH_SAFE (node, &failed) {
+        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
+        if (found == NULL && r->handle == handle) {
+            list_remove(node);
+            found = r;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    if (found != NULL) {
+        atomic_fetch_sub_explicit(&nfailed, 1, memory_order_relaxed);
+        atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
+    }
+    return found;
+}
+
+/* Calls the window's handler, if quietly is false, and frees r. Returns the class. */
+static int tell(struct mpi_request *r, bool quietly)
+{
+    const int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
+    const struct win_rec *rec = r->rec;
+
+    if (!quietly && rec != NULL)
+        win_fail(rec, r->func, err);
+    else if (!quietly)
+        plain_fail(r->func, err, "its window is gone");
+    free(r);
+    return err_class(err);
+}
+
+int request_told_one(const struct request_handles *kept, int index, int rc)
+{
+    struct mpi_request *r;
+
+    if (likely(!request_failed_any()) || kept->all == NULL || index < 0 || index >= kept->n)
+        return rc;
+    r = take(kept->all[index]);
+    return r != NULL ? tell(r, false) : rc;
+}
+
+/* Has the call completed some requests? The host says by rc whether it has got so far. */
+static bool has_completed(int rc)
+{
+    int class = MPI_SUCCESS;
+
+    if (rc != MPI_SUCCESS)
+        PMPI_Error_class(rc, &class);
+    return class == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
+}
+
+int request_told_many(const struct request_handles *kept, const MPI_Request *requests,
+                      const int *done, const int *indices, MPI_Status *statuses, int rc)
+{
+    const bool wanted = statuses != MPI_STATUSES_IGNORE;
+    bool any = rc != MPI_SUCCESS;
+
+    if (likely(!request_failed_any()) || kept->all == NULL || !has_completed(rc))
+        return rc;
+    for (int k = 0; k < *done; k++) {
+        const int i = indices != NULL ? indices[k] : k;
+        struct mpi_request *r = requests[i] == MPI_REQUEST_NULL ? take(kept->all[i]) : NULL;
+        if (r == NULL)
+            continue;
+        for (int other = 0; !any && wanted && other < *done; other++)
+            statuses[other].MPI_ERROR = MPI_SUCCESS;
+        const int class = tell(r, any);
+        if (wanted)
+            statuses[k].MPI_ERROR = class;
+        any = true;
+    }
+    return any && rc == MPI_SUCCESS ? MPI_ERR_IN_STATUS : rc;
+}
