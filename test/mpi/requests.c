@@ -340,12 +340,10 @@ static void erroneous(enum mt_kind kind)
     CHECK(req == same && req != MPI_REQUEST_NULL, "the request changed");
     MT_OK(MPI_Wait(&req, &st));
     MT_OK(MPI_Win_unlock(0, w.win));
-    /* Needs a passive epoch: not in a fence one (12.3.5). */
-    MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, w.win));
     req = MPI_REQUEST_NULL;
     CHECK_ERR(MPI_Rput(&v, 1, MPI_INT64_T, 0, mt_disp(&w, 0, 0), 1, MPI_INT64_T, w.win, &req),
               MPI_ERR_RMA_SYNC);
-    MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+    mt_sync(&w);
     memcpy(&v, w.base, sizeof v);
     CHECK(v == (w.rank == 0 ? 5 * w.size : 0), "%ld", (long)v);
     mt_win_free(&w);
@@ -380,6 +378,62 @@ static void after_failed(void)
         MT_OK(MPI_Cancel(&later[i]));
         MT_OK(MPI_Wait(&later[i], MPI_STATUS_IGNORE));
         MT_OK(MPI_Request_free(&later[i]));
+    }
+    mt_win_free(&w);
+}
+
+/* In active target epochs these operations are wrong (12.3.5), and done as on the hosts; with
+ * MPIRMA_STRICT they are MPI_ERR_RMA_SYNC. Each rank puts, adds and gets at the next one. */
+static void in_epoch(struct mt_win *w, int target, MPI_Aint at)
+{
+    const char *strict = getenv("MPIRMA_STRICT");
+    static int64_t put, one = 1, got[2000];
+    MPI_Request req[3] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status st[3];
+    const MPI_Aint base = mt_disp(w, target, at);
+
+    put = 40 + w->rank;
+    if (strict != NULL && strcmp(strict, "1") == 0) {
+        CHECK_ERR(MPI_Rput(&put, 1, MPI_INT64_T, target, base, 1, MPI_INT64_T, w->win, &req[0]),
+                  MPI_ERR_RMA_SYNC);
+        CHECK_ERR(MPI_Rget(got, 1, MPI_INT64_T, target, base, 1, MPI_INT64_T, w->win, &req[0]),
+                  MPI_ERR_RMA_SYNC);
+        MT_OK(MPI_Put(&put, 1, MPI_INT64_T, target, base, 1, MPI_INT64_T, w->win));
+        MT_OK(MPI_Accumulate(&one, 1, MPI_INT64_T, target, base + 8, 1, MPI_INT64_T, MPI_SUM,
+                             w->win));
+        return;
+    }
+    memset(got, -1, sizeof got);
+    MT_OK(MPI_Rput(&put, 1, MPI_INT64_T, target, base, 1, MPI_INT64_T, w->win, &req[0]));
+    MT_OK(MPI_Raccumulate(&one, 1, MPI_INT64_T, target, base + 8, 1, MPI_INT64_T, MPI_SUM, w->win,
+                          &req[1]));
+    MT_OK(MPI_Rget(got, 2000, MPI_INT64_T, target, base + 64, 2000, MPI_INT64_T, w->win, &req[2]));
+    MT_OK(MPI_Waitall(3, req, st));
+    put = -1;
+    CHECK(got[0] == 0 && got[1999] == 0, "got %ld and %ld", (long)got[0], (long)got[1999]);
+}
+
+static void active(enum mt_kind kind)
+{
+    struct mt_win w;
+    int64_t v[2];
+
+    mt_section("in active target epochs, %s", mt_kind_name(kind));
+    if (!mt_win_make(&w, kind, 20000, 1, MPI_COMM_WORLD))
+        return;
+    const int right = (w.rank + 1) % w.size, left = (w.rank - 1 + w.size) % w.size;
+    for (int round = 1; round <= 3; round++) {
+        MT_OK(MPI_Win_fence(0, w.win));
+        in_epoch(&w, right, 0);
+        MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, w.win));
+        memcpy(v, w.base, sizeof v);
+        CHECK(v[0] == 40 + left && v[1] == 2 * round - 1, "fence: %ld and %ld", (long)v[0],
+              (long)v[1]);
+        mt_epoch_begin(&w, MT_EP_PSCW, right, left);
+        in_epoch(&w, right, 0);
+        mt_epoch_end(&w, MT_EP_PSCW, right);
+        memcpy(v, w.base, sizeof v);
+        CHECK(v[0] == 40 + left && v[1] == 2 * round, "PSCW: %ld and %ld", (long)v[0], (long)v[1]);
     }
     mt_win_free(&w);
 }
@@ -498,6 +552,7 @@ int main(int argc, char **argv)
         many(kind);
         large(kind);
         erroneous(kind);
+        active(kind);
     }
     after_failed();
     refused();

@@ -8,6 +8,7 @@
  * cause a lower layer finds. "remote": ten thousand operations that only their target can refuse,
  * if they go there by packet; "remote-fatal": one, under the default handler. "hints": windows
  * whose hints are not understood, differ, or are not kept. "nodes": a shared window over nodes.
+ * "taken": what is wrong and done all the same, twice each.
  */
 #include "mtest.h"
 
@@ -101,6 +102,33 @@ static void window_with(const char *key, const char *value)
     MPI_Info_free(&info);
 }
 
+/* Locks despite no_locks, and operations with requests in a fence epoch. */
+static void taken(void)
+{
+    int x = 1, *base;
+    MPI_Win win;
+    MPI_Info info;
+    MPI_Request req;
+
+    mt_section("what is wrong and taken");
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_locks", "true");
+    for (int i = 0; i < 2; i++) {
+        MT_OK(MPI_Win_allocate(64, 4, info, MPI_COMM_WORLD, &base, &win));
+        MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+        MT_OK(MPI_Win_lock_all(0, win));
+        MT_OK(MPI_Win_unlock_all(win));
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win));
+        MT_OK(MPI_Win_unlock(0, win));
+        MT_OK(MPI_Win_fence(0, win));
+        if (MT_OK(MPI_Rput(&x, 1, MPI_INT, mt_rank, 0, 1, MPI_INT, win, &req)))
+            MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
+        MT_OK(MPI_Win_free(&win));
+    }
+    MPI_Info_free(&info);
+}
+
 static void over_nodes(void)
 {
     MPI_Win win = MPI_WIN_NULL;
@@ -125,6 +153,8 @@ int main(int argc, char **argv)
         remote_errors(what[6] ? 1 : 1000, false);
     } else if (strcmp(what, "remote-fatal") == 0) {
         remote_errors(1, true);
+    } else if (strcmp(what, "taken") == 0) {
+        taken();
     } else if (strcmp(what, "nodes") == 0) {
         over_nodes();
     } else if (strcmp(what, "fatal") == 0) {

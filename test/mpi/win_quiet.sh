@@ -19,6 +19,20 @@ seen 'the call returned' && bad "the call returned"
 seen 'error: MPI_Alloc_mem: NO_MEM' || bad "the fatal error was not written:"
 seen 'error: NO_MEM: ' || bad "the cause of the fatal error was not written:"
 
+# What is wrong and taken is said once by each process, and is an error in strict mode.
+mpirun "$np" "$bin/win_quiet" taken
+test "$rc" = 0 || bad "what is wrong and taken: exit code $rc"
+for words in 'window 0 was made with the info key no_locks=true and is locked' \
+    'window 0: an operation with a request needs a passive target epoch'; do
+    n=$(grep -c "warning: $words" "$tmp/out")
+    test "$n" = "$np" || bad "$np processes wrote $n warnings '$words':"
+done
+mpirun 1 env MPIRMA_STRICT=1 MPIRMA_LOG=info "$bin/win_quiet" taken
+for words in 'RMA_SYNC: window 0 was made with the info key no_locks=true' \
+    'RMA_SYNC: window 0: an operation with a request needs a passive target epoch'; do
+    seen "error: $words" || bad "in strict mode there is no error '$words':"
+done
+
 # Each process writes one cause, which is true: each of the three is a node of its own.
 mpirun 3 env MPIRMA_LOG=info MPIRMA_RANKS_PER_NODE=1 "$bin/win_quiet" nodes
 test "$rc" = 0 || bad "a shared window over nodes: exit code $rc"

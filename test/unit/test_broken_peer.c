@@ -142,7 +142,7 @@ static void test_no_locks(void **state)
     struct craft c;
     (void)state;
     begin(0);
-    win[1]->hints.no_locks = true;
+    win[1]->locks_refused = true;
     craft_begin(&c, PKT_OPS, win[1], 0);
     craft_record(&c, &put_8, &at_8, 1, "12345678", 8);
     send_refused(0, &c, 1);
@@ -150,7 +150,7 @@ static void test_no_locks(void **state)
     craft_begin(&c, PKT_OPS, win[1], 0);
     craft_hdr(&c)->flags = PKT_F_FLUSH;
     send_refused(0, &c, 0);
-    win[1]->hints.no_locks = false;
+    win[1]->locks_refused = false;
     craft_teardown(destroy);
 }
 

@@ -88,7 +88,7 @@ static void refused_lock(struct fabric_proc *p, void *arg)
     struct rma_op op = byte_op(NULL, in, 1, 0, 8);
     (void)arg;
     if (p->rank == 1)
-        w->hints.no_locks = true;
+        w->locks_refused = true;
     rest(p);
     for (int kind = 0; p->rank == 0 && kind < 4; kind++) {
         OK(rma_lock(w, true, 1, 0));
@@ -108,7 +108,7 @@ static void refused_lock(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(rma_unlock(w, 1) == MRMA_ERR_RMA_SYNC);
     }
     rest(p);
-    w->hints.no_locks = false;
+    w->locks_refused = false;
 }
 
 /* The target refuses after the origin's last synchronization: MPI_Win_free tells. */

@@ -51,6 +51,13 @@ static int on_query(void *extra, MPI_Status *status)
     return MPI_SUCCESS; /* of an error tells the call that completes it: request_error.h */
 }
 
+/* (acq_rel: what either has written to it comes before it is freed) */
+void request_drop(struct mpi_request *r)
+{
+    if (atomic_fetch_sub_explicit(&r->holders, 1, memory_order_acq_rel) == 1)
+        free(r);
+}
+
 static int on_free(void *extra)
 {
     struct mpi_request *r = extra;
@@ -60,8 +67,7 @@ static int on_free(void *extra)
     pthread_mutex_lock(&lock);
     list_remove(&r->live);
     pthread_mutex_unlock(&lock);
-    if (!r->failed)
-        free(r);
+    request_drop(r);
     return MPI_SUCCESS;
 }
 
@@ -81,7 +87,7 @@ struct mpi_request *request_new(const char *func)
     rma_req_init(&r->req);
     r->func = func;
     r->rec = NULL;
-    r->failed = false;
+    atomic_init(&r->holders, 1);
     list_node_init(&r->pending);
     if (PMPI_Grequest_start(on_query, on_free, on_cancel, r, &r->handle) != MPI_SUCCESS) {
         free(r);

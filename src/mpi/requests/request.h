@@ -28,15 +28,15 @@ struct mpi_request {
     MPI_Request handle;        /* the host's */
     const char *func;          /* that made it, for messages */
     const struct win_rec *rec; /* NULL: the window is gone */
-    bool failed;               /* a call is to tell the error: request_error.h */
+    _Atomic int holders;       /* the host, and, if it has failed, who is to tell the error */
     struct list_node live;     /* all that the application has not waited for */
     struct list_node pending;  /* those the host does not know to be complete, or that failed */
 };
 
 extern MRMA_HIDDEN _Atomic unsigned request_npending;
 
-/* request_pending returns whether some R-operation is not complete, as far as this process knows, or
- * has ended with an error that no call has told yet. Any thread. */
+/* request_pending returns whether some R-operation is not complete, as far as this process knows,
+ * or has ended with an error that no call has told yet. Any thread. */
 static inline bool request_pending(void)
 {
     return unlikely(atomic_load_explicit(&request_npending, memory_order_relaxed) != 0);
@@ -54,6 +54,9 @@ struct mpi_request *request_new(const char *func);
  * window's error handler has been called. Returns what the entry point returns. */
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request);
+
+/* request_drop ends the hold of one of r's holders; the last one frees it. */
+void request_drop(struct mpi_request *r);
 
 /* request_orphan is called before the window of rec goes away: errors of its requests are not told
  * to its error handler any more. */

@@ -41,7 +41,7 @@ void request_handles_drop(struct request_handles *kept)
 
 void request_failed(struct mpi_request *r)
 {
-    r->failed = true;
+    atomic_fetch_add_explicit(&r->holders, 1, memory_order_relaxed);
     pthread_mutex_lock(&lock);
     list_push_back(&failed, &r->pending);
     pthread_mutex_unlock(&lock);
@@ -74,7 +74,7 @@ static struct mpi_request *take(MPI_Request handle)
     return found;
 }
 
-/* Calls the window's handler, if quietly is false, and frees r. Returns the class. */
+/* Calls the window's handler, if quietly is false, and drops r. Returns the class. */
 static int tell(struct mpi_request *r, bool quietly)
 {
     const int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
@@ -84,7 +84,7 @@ static int tell(struct mpi_request *r, bool quietly)
         win_fail(rec, r->func, err);
     else if (!quietly)
         plain_fail(r->func, err, "its window is gone");
-    free(r);
+    request_drop(r);
     return err_class(err);
 }
 

@@ -36,7 +36,8 @@ void request_failed(struct mpi_request *r);
 bool request_failed_any(void);
 
 /* request_told_one follows the host's MPI_Wait, MPI_Test, MPI_Waitany or MPI_Testany, which has
- * completed the request at that index and returned rc, MPI_SUCCESS. Returns what the entry point returns. */
+ * completed the request at that index and returned rc, MPI_SUCCESS. Returns what the entry point
+ * returns. */
 int request_told_one(const struct request_handles *kept, int index, int rc);
 
 /* request_told_many follows the host's MPI_Waitall, MPI_Testall, MPI_Waitsome or MPI_Testsome,

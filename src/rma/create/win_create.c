@@ -96,11 +96,12 @@ static uint32_t conf_word(const struct conf *conf)
     return (uint32_t)conf->path << 28 ^ (uint32_t)conf->ranks_per_node;
 }
 
-/* Shall somebody serve packets while this process is elsewhere? */
-static bool wants_agent(const struct conf *conf, const struct win_hints *hints)
+/* Shall somebody serve packets while this process is elsewhere? Also in a window with no_locks: who
+ * locks it all the same is served (lock_despite_hint), and would wait for a call of the target. */
+static bool wants_agent(const struct conf *conf, const struct win *w)
 {
     return conf->progress == CONF_PROGRESS_AGENT ||
-           (conf->progress == CONF_PROGRESS_AUTO && !hints->no_locks);
+           (conf->progress == CONF_PROGRESS_AUTO && !(w->strict && w->hints.no_locks));
 }
 
 /* Memory that was not made to be shared, or what will be attached to a dynamic window: let others
@@ -309,7 +310,7 @@ static int start_packets(struct win *w)
 {
     struct rma *r = w->rma;
     rma_use_packets(r, serves_packets(w) || w->has_assisted);
-    if (!serves_packets(w) || !wants_agent(r->conf, &w->hints))
+    if (!serves_packets(w) || !wants_agent(r->conf, w))
         return MRMA_SUCCESS;
     return rma_has_agent(r) ? MRMA_SUCCESS : r->env->agent_start(r->env->ctx);
 }
@@ -468,6 +469,7 @@ int win_create(struct rma *r, const struct win_spec *spec, struct win **out)
         return err;
     }
     w->watched = w->strict != NULL;
+    w->locks_refused = w->strict && w->hints.no_locks;
     w->lock_quick = !w->hints.no_locks && !w->watched && !(r->conf->hang_report > 0) &&
                     !r->threads && !w->npackets;
     r->stats.windows++;

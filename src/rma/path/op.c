@@ -27,13 +27,32 @@ struct place {
     size_t len;
 };
 
-/* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). */
+/* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). The hosts do them in others,
+ * too, and so does this library, with one warning of this process, but with MPIRMA_STRICT. */
+static __attribute__((noinline)) int request_in_active(struct win *w)
+{
+    if (epoch_now(&w->epoch) == EPOCH_NONE)
+        return MRMA_ERR_RMA_SYNC;
+    if (w->strict)
+        return log_fail(w->rma->log, MRMA_ERR_RMA_SYNC,
+                        "window %u: an operation with a request needs a passive target epoch",
+                        w->index);
+    if (!atomic_exchange_explicit(&w->rma->said_requests, true, memory_order_relaxed))
+        log_msg(w->rma->log, LOG_LEVEL_WARN,
+                "window %u: an operation with a request needs a passive target epoch (MPI 4.1, "
+                "12.3.5); it is done all the same, and this is not said again",
+                w->index);
+    return MRMA_SUCCESS;
+}
+
 static inline int find_ops(struct win *w, struct rma_target *t, const struct rma_op *op,
                            struct place *at)
 {
-    if (unlikely(op->req && epoch_now(&w->epoch) != EPOCH_LOCK &&
-                 epoch_now(&w->epoch) != EPOCH_LOCK_ALL))
-        return MRMA_ERR_RMA_SYNC;
+    if (unlikely(op->req && !epoch_is_passive(&w->epoch))) {
+        const int err = request_in_active(w);
+        if (err)
+            return err;
+    }
     at->ops = path_of(w, t);
     return likely(at->ops != &path_unready) ? MRMA_SUCCESS : epoch_includes(w, t);
 }

@@ -8,6 +8,7 @@
 #include "rma/origin/issue.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/sync.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/win.h"
@@ -56,13 +57,28 @@ static int let_lock_alls_in(struct win *w)
                                                 .rank = -1});
 }
 
+int lock_despite_hint(struct win *w)
+{
+    if (likely(!w->hints.no_locks))
+        return MRMA_SUCCESS;
+    if (w->locks_refused)
+        return log_fail(w->rma->log, MRMA_ERR_RMA_SYNC,
+                        "window %u was made with the info key no_locks=true", w->index);
+    if (!atomic_exchange_explicit(&w->rma->said_no_locks, true, memory_order_relaxed))
+        log_msg(w->rma->log, LOG_LEVEL_WARN,
+                "window %u was made with the info key no_locks=true and is locked all the same; "
+                "the lock is taken, and this is not said again",
+                w->index);
+    return MRMA_SUCCESS;
+}
+
 int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
 {
     struct rma *r = w->rma;
     struct rma_target *t;
-    if (w->hints.no_locks)
-        return MRMA_ERR_RMA_SYNC;
-    int err = win_target(w, rank, &t);
+    int err = lock_despite_hint(w);
+    if (!err)
+        err = win_target(w, rank, &t);
     if (err)
         return err;
     rma_enter(r);

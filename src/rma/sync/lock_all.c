@@ -22,6 +22,7 @@
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
+#include "rma/sync/sync.h"
 #include "rma/traced/traced.h"
 #include "rma/win/full_fence.h"
 #include "rma/win/sync_ops.h"
@@ -132,10 +133,11 @@ static int acquire_all(struct win *w, bool await_due, bool first)
 int rma_lock_all(struct win *w, int asserts)
 {
     struct rma *r = w->rma;
-    if (w->hints.no_locks)
-        return MRMA_ERR_RMA_SYNC;
+    int err = lock_despite_hint(w);
+    if (err)
+        return err;
     rma_enter(r);
-    int err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
+    err = epoch_event(&w->epoch, EPOCH_EV_LOCK_ALL);
     if (!err) {
         w->all_nocheck = asserts & RMA_NOCHECK;
         r->passive++;

@@ -22,6 +22,12 @@ const struct win_group *pscw_exposure(const struct win *w);
 /* pscw_fini frees the room for both groups, when the window ends. */
 void pscw_fini(struct win *w);
 
+/* lock_despite_hint says whether a lock may be taken where the info key no_locks was given
+ * (12.2.1): it is, as on the hosts, with one warning of this process; MRMA_ERR_RMA_SYNC, with a
+ * message,
+ * where MPIRMA_STRICT is set for all processes of the window. */
+int lock_despite_hint(struct win *w);
+
 /* What a process of the node does with the lock of one of its targets. */
 enum lock_use { LOCK_UNUSED, LOCK_AWAITED, LOCK_HELD };
 enum { LOCK_NO_TICKET = (1 << 29) - 1 };

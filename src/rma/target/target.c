@@ -258,7 +258,7 @@ static enum verdict admit_locked(struct pkt_origin *po, const struct pkt_hdr *hd
                                  const char **fault)
 {
     const bool asks = hdr->flags & (PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL);
-    if (po->win->hints.no_locks)
+    if (po->win->locks_refused)
         *fault = "lock in a window created with no_locks";
     else if (po->lock != LOCKQ_NONE && hdr->seq != po->lock_seq)
         *fault = "of another lock than the one held";
@@ -291,7 +291,7 @@ static enum verdict admit(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
     case PKT_EPOCH_PSCW:
         return judge(hdr->seq, po->completes + 1, t->exposures, fault);
     case PKT_EPOCH_NOCHECK:
-        if (w->hints.no_locks &&
+        if (w->locks_refused &&
             hdr->count) /* a bare flush comes in front of MPI_Win_free's barrier */
             *fault = "passive target operation in a window created with no_locks";
         if (*fault)

@@ -215,8 +215,9 @@ struct win {
     unsigned row_len;
     struct win_ctl *ctl;
     bool dynamic;
-    bool watched;    /* each operation is checked (strict.h): none takes a short way */
-    uint8_t acc_way; /* enum acc_way: accumulates by single instructions? */
+    bool locks_refused; /* no_locks was given, and MPIRMA_STRICT holds the program to it */
+    bool watched;       /* each operation is checked (strict.h): none takes a short way */
+    uint8_t acc_way;    /* enum acc_way: accumulates by single instructions? */
 
     /* ---- changes: what operations look at ---- */
     _Atomic bool lock_quick;     /* locks need none of what fast.h leaves out */
@@ -317,6 +318,7 @@ struct rma {
     struct applying *applying; /* scratch memory of target_apply.c; NULL: not used yet */
     bool atomics_probed;       /* atomics says what this process's card does: origin/atomics.h */
     struct ch3_atomics atomics;
+    _Atomic bool said_no_locks, said_requests; /* what is wrong and was taken: said once */
     _Atomic uint32_t bad_packets; /* that were written at log level error: bad_packet.h */
     struct rma_stats stats;
 };
