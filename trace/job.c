@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { THREADS_MAX = 1 << 20 }; /* of a process, that a head may tell of */
+
 struct job_window *job_window(const struct job *job, uint64_t number)
 {
     uint64_t index = table_number(&job->by_number, number);
@@ -269,6 +271,36 @@ static void limit_accesses(struct job *job, uint32_t missing)
                                "MPI_Finalize");
 }
 
+/* What a file says about the end of its disk, and thread 0's about files that should be there: of a
+ * thread that could not make one, or that somebody has removed. Returns how many are not. */
+static uint32_t lacking(struct job *job, size_t first)
+{
+    const struct spool *spool = job->spool;
+    const uint32_t rank = spool->file[first].head->rank;
+    uint32_t nthreads = 0, have = 0;
+
+    for (size_t i = first; i < spool->n && spool->file[i].head->rank == rank; i++) {
+        const struct spool_head *head = spool->file[i].head;
+
+        have++;
+        nthreads = head->thread + 1 > nthreads ? head->thread + 1 : nthreads;
+        if (head->thread == 0 && head->threads > nthreads && head->threads <= THREADS_MAX)
+            nthreads = (uint32_t)head->threads;
+        if (head->full)
+            notes_add(
+                &job->notes,
+                "rank %u: there was no more room for the trace of its %s %u (%s): what it has "
+                "done after its last record is missing",
+                rank, head->thread_kind == SPOOL_AGENT ? "agent, thread" : "thread", head->thread,
+                strerror((int)head->full));
+    }
+    if (have < nthreads)
+        notes_add(&job->notes,
+                  "rank %u: files of %u of its %u threads, the agent included, are missing", rank,
+                  nthreads - have, nthreads);
+    return have < nthreads ? nthreads - have : 0;
+}
+
 void job_read(struct job *job, const struct spool *spool)
 {
     uint32_t missing = 0;
@@ -287,13 +319,17 @@ void job_read(struct job *job, const struct spool *spool)
         notes_add(&job->notes, "%u of %u processes have left no usable file", missing, job->nproc);
     if (spool->damaged)
         notes_add(&job->notes, "%" PRIu64 " damaged records were left out", spool->damaged);
+    uint32_t threads_missing = 0;
+    for (size_t i = 0; i < spool->n; i++)
+        if (i == 0 || spool->file[i].head->rank != spool->file[i - 1].head->rank)
+            threads_missing += lacking(job, i);
     job_clocks(job);
     job->first = UINT64_MAX;
     for (size_t i = 0; i < job->nmachines; i++) {
         job->first = u64_min(job->first, machine_time(&job->machine[i], job->machine[i].first));
         job->last = u64_max(job->last, machine_time(&job->machine[i], job->machine[i].last));
     }
-    limit_accesses(job, missing);
+    limit_accesses(job, missing + threads_missing);
 }
 
 void job_free(struct job *job)

@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../tools/json.h"
 
@@ -352,14 +353,28 @@ static void json_messages(const struct analysis *analysis, FILE *out)
     fputs("}", out);
 }
 
+/* The notes of an archive of ours, which are the lines of its description: what was missing when it
+ * was made; and those of reading it. */
 static void json_notes(const struct trace *trace, FILE *out)
 {
     fputs(",\n  \"description\": ", out);
     json_text(out, trace->description ? trace->description : "");
     fputs(",\n  \"notes\": [", out);
+    const char *separator = "";
+    for (const char *line = trace->ours && trace->description ? trace->description : ""; *line;) {
+        const size_t n = strcspn(line, "\n");
+        char *note = text("%.*s", (int)n, line);
+
+        fputs(separator, out);
+        json_text(out, note);
+        free(note);
+        separator = ", ";
+        line += n + (line[n] == '\n');
+    }
     for (size_t i = 0; i < trace->notes.n; i++) {
-        fputs(i ? ", " : "", out);
+        fputs(separator, out);
         json_text(out, trace->notes.note[i].text);
+        separator = ", ";
     }
     fputs("]", out);
 }

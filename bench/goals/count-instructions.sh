@@ -3,7 +3,8 @@
 # count-instructions.sh - instructions per MPI_Put and MPIRMA_Put_notify of 8 bytes and per empty
 # MPI_Win_flush, on a window of MPI_Win_allocate in a lock_all epoch, and per lock,
 # put and unlock, each with its limit; and MPI_Accumulate there, without one. MPI_Put again
-# where it goes into a packet that is open (MPIRMA_PATH=shm-packets).
+# where it goes into a packet that is open (MPIRMA_PATH=shm-packets). Put and flush again where a trace is taken and
+# MPI_Pcontrol has stopped the recording.
 #
 # Runs bench/rma/rma under callgrind (rank 0 only) with two numbers of calls, counts
 # only inside the function that makes them, and divides the difference.
@@ -97,6 +98,12 @@ per_call callgrind_locks --callgrind-lock "lock, put of 8 bytes, unlock, mapped"
 per_call callgrind_acc_one --callgrind-acc "MPI_Accumulate of a double, mapped"
 per_call callgrind_acc_eight --callgrind-acc "MPI_Accumulate of 8 doubles, mapped"
 if test -n "$lib"; then
+    # Where a trace is taken and the recording is stopped, which the benchmark does, a call looks whether a trace is taken.
+    MPIRMA_TRACE=$tmp/trace
+    export MPIRMA_TRACE
+    per_call callgrind_puts --callgrind-put "MPI_Put of 8 bytes, not recorded" 110
+    per_call callgrind_flushes --callgrind-flush "empty MPI_Win_flush, not recorded" 35
+    unset MPIRMA_TRACE
     # So many that all of them fit into one packet.
     LEAST=500
     MOST=1500

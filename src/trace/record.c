@@ -44,7 +44,9 @@ struct trace {
     pthread_mutex_t lock;
     struct list threads; /* those that have not ended, by the lock */
     uint32_t nthreads;   /* ever, by the lock */
-    bool closed;         /* by the lock */
+    int counts;  /* the file of thread 0, in whose head their number stands, by the lock; -1:
+                            none */
+    bool closed; /* by the lock */
     _Atomic uint64_t ops;
     _Atomic bool stopped; /* orders nothing: a thread may see it late */
 };
@@ -154,11 +156,20 @@ static int map_next(struct thread *th)
     return 0;
 }
 
+/* A word of a file's head, which has its place on the disk since the file was begun. */
+static void set_head(const struct log *log, int fd, size_t offset, uint64_t value)
+{
+    if (pwrite(fd, &value, sizeof value, (off_t)offset) != sizeof value)
+        log_msg(log, LOG_LEVEL_WARN, "MPIRMA_TRACE: the head of a file cannot be written: %s",
+                strerror(errno));
+}
+
 static bool grow(struct thread *th)
 {
     const int failed = map_next(th);
     if (!failed)
         return true;
+    set_head(&th->tr->log, th->fd, offsetof(struct spool_head, full), (uint64_t)failed);
     log_msg(&th->tr->log, LOG_LEVEL_ERROR,
             "MPIRMA_TRACE: no more space for the trace in %s: %s; this thread's events are not "
             "recorded from here on",
@@ -245,8 +256,13 @@ static struct thread *make_thread(struct trace *tr)
     pthread_mutex_lock(&tr->lock);
     const uint32_t number = tr->nthreads++;
     list_push_back(&tr->threads, &th->link);
+    if (tr->counts >= 0)
+        set_head(&tr->log, tr->counts, offsetof(struct spool_head, threads), tr->nthreads);
     pthread_mutex_unlock(&tr->lock);
-    (void)open_file(th, number);
+    if (open_file(th, number) == MRMA_SUCCESS && number == 0) { /* inside trace_open */
+        tr->counts = fcntl(th->fd, F_DUPFD_CLOEXEC, 0);
+        set_head(&tr->log, th->fd, offsetof(struct spool_head, threads), 1);
+    }
     pthread_setspecific(tr->key, th);
     return th;
 }
@@ -260,11 +276,8 @@ static struct thread *this_thread(struct trace *tr)
 /* Its file has all that it will have, and all that the thread has done. */
 static void finish(struct thread *th)
 {
-    const uint64_t yes = 1;
-    if (th->fd >= 0 &&
-        pwrite(th->fd, &yes, sizeof yes, offsetof(struct spool_head, closed)) != sizeof yes)
-        log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file cannot be marked as whole: %s",
-                strerror(errno));
+    if (th->fd >= 0)
+        set_head(&th->tr->log, th->fd, offsetof(struct spool_head, closed), 1);
     if (th->fd >= 0 && ftruncate(th->fd, th->offset + (off_t)th->used))
         log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file keeps its unused part: %s",
                 strerror(errno));
@@ -313,6 +326,7 @@ int trace_open(const struct trace_spec *spec, struct trace **out)
         return err ? err : MRMA_ERR_NO_MEM;
     }
     tr->spec = *spec;
+    tr->counts = -1;
     snprintf(tr->dir, sizeof tr->dir, "%s", spec->dir);
     snprintf(tr->host_mpi, sizeof tr->host_mpi, "%s", spec->host_mpi);
     tr->log = *spec->log;
@@ -342,6 +356,9 @@ void trace_close(struct trace *tr)
     LIST_EACH (node, &tr->threads)
         finish(LIST_ENTRY(node, struct thread, link));
     tr->closed = true;
+    if (tr->counts >= 0)
+        close(tr->counts);
+    tr->counts = -1;
     if (own)
         leave(own);
     unlock(tr);

@@ -40,7 +40,11 @@ struct spool_head {
     uint64_t pid;              /* of the process on its machine; 0: not recorded */
     uint64_t closed;           /* 1: the thread's records are all there, to its end; 0: it may have
                                   gone on without recording, or was killed */
-    uint64_t reserved[6];
+    uint64_t full;             /* errno of making room for a record, after which the thread records
+                                  nothing; 0: it has had room */
+    uint64_t threads; /* of the file of thread 0: how many threads of the process have begun
+                                  a file up to now; 0: not recorded */
+    uint64_t reserved[4];
 };
 
 /* Kinds of record, and what the fields say beside time. Fields not named are 0. */

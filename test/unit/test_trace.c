@@ -358,6 +358,8 @@ static void a_full_disk_ends_the_recording_with_one_message(void **state)
     struct file f = read_file(rig, 0);
     assert_true(f.n > ROOM / 2 / sizeof *f.rec && f.n < ROOM / sizeof *f.rec);
     assert_true(f.bytes <= ROOM);
+    assert_int_equal(f.head.full, EFBIG);
+    assert_int_equal(f.head.threads, 1);
     expect_adds(&f, added(&f));
     free(f.rec);
 }

@@ -3,6 +3,7 @@
  * test_damage.c - what mpi-rma-trace does with what killed processes leave, and with files that a
  * full or broken disk has cut or changed: it says so, and makes a well-formed archive of all else.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,6 +42,35 @@ static void killed(void **state)
     assert_int_equal(archive_lines(output, "RMA_OP_COMPLETE_REMOTE", ""), 1);
     assert_int_equal(archive_lines(output, "RMA_RELEASE_LOCK", ""), 1);
     free(output);
+    make_free(&job);
+}
+
+/* What is missing stands in the notes of all reports: a full disk, the file of an agent, calls that
+ * the end of a process has cut off. */
+static void what_is_missing_is_noted(void **state)
+{
+    static const char *const notes[] = {
+        "rank 0: there was no more room for the trace of its thread 0 (No space left on device)",
+        "rank 1: files of 1 of its 2 threads, the agent included, are missing",
+        "rank 1: the records end within 1 calls"};
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        make_create(&job, i, 1, 10);
+    make_record(&job.app[1], 30, TRACE_ENTER)->what = TRACE_CALL_Win_fence;
+    job.app[0].head.full = ENOSPC;
+    job.app[1].head.threads = 2;
+    char *json = run_report(&job, "--json %s");
+    const char *list = strstr(json, "\"notes\": [");
+    assert_non_null(list);
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        if (!strstr(list, notes[i]))
+            print_message("no %s in %.2000s\n", notes[i], list);
+        assert_non_null(strstr(list, notes[i]));
+    }
+    free(json);
     make_free(&job);
 }
 
@@ -150,9 +180,8 @@ static void damage_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(killed),
-        cmocka_unit_test(nothing_there),
-        cmocka_unit_test(damaged_files),
+        cmocka_unit_test(killed),          cmocka_unit_test(what_is_missing_is_noted),
+        cmocka_unit_test(nothing_there),   cmocka_unit_test(damaged_files),
         cmocka_unit_test(damage_is_named),
     };
 

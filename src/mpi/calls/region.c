@@ -15,6 +15,7 @@
 #include "mpi/calls/extension.h"
 #include "mpi/host/host.h"
 #include "mpi/process/state.h"
+#include "mpi/process/win_table.h"
 #include "mpi/traced/traced_region.h"
 #include "trace/record.h"
 
@@ -56,8 +57,11 @@ EXPORT_MPIRMA(Region_end);
  * arguments are not handed on: what they are nobody can tell, and no host looks at them. */
 MRMA_PUBLIC int PMPI_Pcontrol(const int level, ...)
 {
-    if (mpi_trace != NULL && (level == 0 || level == 1))
+    if (mpi_trace != NULL && (level == 0 || level == 1)) {
         trace_recording(mpi_trace, level == 1);
+        if (level == 1)
+            win_forget_last();
+    }
     return mpi_host.Pcontrol(level);
 }
 MRMA_EXPORT_MPI(Pcontrol);

@@ -19,6 +19,7 @@
 #include "base/map.h"
 #include "mpi/process/state.h"
 #include "rma/rma.h"
+#include "trace/record.h"
 
 enum { CACHE_BITS = 5 };
 
@@ -42,18 +43,48 @@ static _Atomic(struct win_rec *) *slot_of(MPI_Win handle)
     return &cache[((uint32_t)key_of(handle) * 2654435769u) >> (32 - CACHE_BITS)];
 }
 
+static void remember(struct win_rec *rec)
+{
+    if (!mpi_state.threads || atomic_load_explicit(&win_last, memory_order_relaxed) == &none)
+        atomic_store_explicit(&win_last, rec, memory_order_release); /* pairs with win_quick */
+}
+
+/* While a trace is taken, a window is remembered as long as the recording is stopped. Another
+ * thread may resume it meanwhile (win_forget_last):
+ *
+ *     this thread                    the one that resumes
+ *     A: win_last = rec              C: stopped = false
+ *        fence                          fence
+ *     B: is it stopped?              D: win_last = none
+ *
+ * If B does not see C, this thread's fence comes first in the one order of such fences, so D comes
+ * behind A in the order of stores to win_last. Else this thread takes back what it has stored. */
+static __attribute__((noinline, cold)) void remember_while_stopped(struct win_rec *rec)
+{
+    if (!trace_is_stopped(mpi_trace))
+        return;
+    remember(rec);                             /* A */
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with win_forget_last */
+    if (!trace_is_stopped(mpi_trace))          /* B */
+        atomic_store_explicit(&win_last, &none, memory_order_release);
+}
+
+void win_forget_last(void)
+{
+    atomic_thread_fence(memory_order_seq_cst); /* behind C; pairs with remember_while_stopped */
+    atomic_store_explicit(&win_last, &none, memory_order_release); /* D */
+}
+
 /* A call uses it: it is remembered. While a trace is taken nothing is (traced.h), nor without an
  * agent, so that every call on a window comes by here, and serves what has come by packet. */
 static void use(struct win_rec *rec)
 {
-    if (unlikely(mpi_state.polls)) {
+    if (unlikely(mpi_state.polls))
         (void)rma_progress(mpi_state.rma);
-        return;
-    }
-    if (unlikely(mpi_trace != NULL))
-        return;
-    if (!mpi_state.threads || atomic_load_explicit(&win_last, memory_order_relaxed) == &none)
-        atomic_store_explicit(&win_last, rec, memory_order_release); /* pairs with win_quick */
+    else if (unlikely(mpi_trace != NULL))
+        remember_while_stopped(rec);
+    else
+        remember(rec);
 }
 
 struct win_rec *win_find(MPI_Win handle)

@@ -80,6 +80,10 @@ static inline struct win_rec *win_lookup(MPI_Win handle)
     return win_is(rec, handle) ? rec : win_find(handle);
 }
 
+/* win_forget_last lets the next call on each window come by win_find. Called where the recording of
+ * a trace has been resumed. Any thread. */
+void win_forget_last(void);
+
 /* win_rec_new returns an empty record for a new window; NULL: no memory. The caller fills it and
  * calls win_table_add, or win_rec_drop. */
 struct win_rec *win_rec_new(void);

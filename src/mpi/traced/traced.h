@@ -4,10 +4,10 @@
  *
  * TRACED_TARGET and its short forms, at the beginning of an entry point, record that the call
  * begins and, by themselves, that it returns. traced_event and its neighbours record what the call
- * does, for windows of ours. While a trace is taken no window is remembered as the one used last
+ * does, for windows of ours. While events are recorded no window is remembered as the one used last
  * (win_table.c), so the short ways of the entry points are not taken; the general ways do the same
- * by the same paths and packets. Without a trace each of these costs one look at a word that never
- * changes.
+ * by the same paths and packets. While the recording is stopped the short ways are taken. Without a
+ * trace each of these costs one look at a word that never changes.
  */
 #ifndef MRMA_MPI_TRACED_TRACED_H
 #define MRMA_MPI_TRACED_TRACED_H

@@ -5,7 +5,9 @@
  * beneath, and recorded as complete if this process has done it itself. What goes by packet,
  * or waits in a stage, is complete with the acknowledgement or the call that ends the epoch.
  *
- * Nothing is done in another way than without a trace. Locks: none; a thread records for itself.
+ * Nothing is done in another way than without a trace, nor is anything while the recording is
+ * stopped: what is issued then has no number, also in its request. Locks: none; a thread records
+ * for itself.
  */
 #include "rma/traced/traced.h"
 
@@ -48,6 +50,8 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
                                     [PKT_OP_GET_ACC] = TRACE_GET_ACCUMULATE,
                                     [PKT_OP_CAS] = TRACE_COMPARE_AND_SWAP};
     struct trace *tr = w->rma->env->trace;
+    if (trace_is_stopped(tr))
+        return 0;
     const bool accesses = unlikely(trace_has_accesses(tr)) && len;
     const uint64_t entered = trace_time_of_last(tr, TRACE_ENTER);
     const struct trace_record rec = {
@@ -80,7 +84,7 @@ static int traced_operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
 {
     const uint64_t id = traced_issue(w, t, kind, op, len);
     const int err = below(w, t)->operate(w, t, kind, op, offset, len);
-    if (!err && done_here(t))
+    if (!err && id && done_here(t))
         rma_event(w->rma, (struct trace_record){
                               .kind = TRACE_DONE, .win = w->index + 1, .peer = t->rank, .id = id});
     return err;
