@@ -133,6 +133,86 @@ static void many_regions(MPI_Win win)
     free(at);
 }
 
+/* More regions than a fixed table has had room for, attached in no order, each used by the next
+ * rank, then detached in another order. */
+static void thousands_of_regions(MPI_Win win)
+{
+    enum { REGIONS = 10007, STEP = 32, TRIED = 101 }; /* primes: each place once */
+    char *block;
+    int next = (mt_rank + 1) % mt_size, prev = (mt_rank + mt_size - 1) % mt_size;
+    MPI_Aint *at = malloc((size_t)mt_size * sizeof *at);
+
+    mt_section("%d regions", REGIONS);
+    MT_OK(MPI_Alloc_mem(REGIONS * STEP, MPI_INFO_NULL, &block));
+    memset(block, 0, REGIONS * STEP);
+    for (int k = 0; k < REGIONS; k++) {
+        if (!MT_OK(MPI_Win_attach(win, block + (size_t)k * 4001 % REGIONS * STEP, 16))) {
+            break;
+        }
+    }
+    addresses(block, at);
+    MT_OK(MPI_Win_lock_all(0, win));
+    for (int k = 0; k < TRIED; k++) {
+        const int i = k * (REGIONS / TRIED);
+        const long long value = 1000000LL * mt_rank + i;
+        MT_OK(MPI_Put(&value, 1, MPI_LONG_LONG, next, MPI_Aint_add(at[next], i * STEP + 8), 1,
+                      MPI_LONG_LONG, win));
+        MT_OK(MPI_Win_flush(next, win));
+    }
+    MT_OK(MPI_Win_unlock_all(win));
+    MT_OK(MPI_Win_fence(0, win));
+    for (int k = 0; k < TRIED; k++) {
+        const int i = k * (REGIONS / TRIED);
+        long long saw;
+        memcpy(&saw, block + i * STEP + 8, sizeof saw);
+        CHECK(saw == 1000000LL * prev + i, "region %d: expected %lld, saw %lld", i,
+              1000000LL * prev + i, saw);
+    }
+    for (int k = 0; k < REGIONS; k++) {
+        if (!MT_OK(MPI_Win_detach(win, block + (size_t)k * 7001 % REGIONS * STEP))) {
+            break;
+        }
+    }
+    MT_OK(MPI_Free_mem(block));
+    free(at);
+}
+
+/* Regions of 0 bytes: any number at one address, also where a region with bytes is; each detach
+ * takes the last one that was attached there. */
+static void empty_regions(MPI_Win win)
+{
+    int *cell;
+    int next = (mt_rank + 1) % mt_size;
+    MPI_Aint *at = malloc((size_t)mt_size * sizeof *at);
+
+    mt_section("regions of 0 bytes");
+    MT_OK(MPI_Alloc_mem(16 * sizeof(int), MPI_INFO_NULL, &cell));
+    for (int i = 0; i < 3; i++) {
+        MT_OK(MPI_Win_attach(win, cell, 0));
+        MT_OK(MPI_Win_attach(win, NULL, 0));
+    }
+    MT_OK(MPI_Win_attach(win, cell, 16 * sizeof(int)));
+    MT_OK(MPI_Win_attach(win, cell, 0));
+    MT_OK(MPI_Win_attach(win, cell + 4, 0));
+    MT_OK(MPI_Win_detach(win, cell));
+    addresses(cell, at);
+    use(win, next, MPI_Aint_add(at[next], 4 * (MPI_Aint)sizeof(int)), &cell[4], 70);
+    MT_OK(MPI_Win_detach(win, cell));
+    for (int i = 0; i < 3; i++) {
+        MT_OK(MPI_Win_detach(win, cell));
+        MT_OK(MPI_Win_detach(win, NULL));
+    }
+    MT_OK(MPI_Win_detach(win, cell + 4));
+    if (!mt_host_only("errors in dynamic windows")) {
+        CHECK_ERR(MPI_Win_detach(win, cell), MPI_ERR_RMA_ATTACH);
+        CHECK_ERR(MPI_Win_detach(win, cell + 4), MPI_ERR_RMA_ATTACH);
+        CHECK_ERR(MPI_Win_detach(win, NULL), MPI_ERR_RMA_ATTACH);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MT_OK(MPI_Free_mem(cell));
+    free(at);
+}
+
 /* The first error of an operation and of the flush after it. */
 static int put_and_flush(MPI_Win win, int target, MPI_Aint at, int count)
 {
@@ -282,6 +362,8 @@ int main(int argc, char **argv)
     if (open_window(&win)) {
         kinds_of_memory(win);
         many_regions(win);
+        thousands_of_regions(win);
+        empty_regions(win);
         if (!mt_host_only("errors in dynamic windows")) {
             outside(win);
             attach_errors(win);

@@ -27,6 +27,8 @@ struct hand_shared {
     size_t ctl_bytes;
     struct hand_proc *procs; /* n */
     char *ctls;              /* n of ctl_bytes */
+    bool dynamic;
+    struct hand_heap *heap; /* what rma_env.mem_alloc gives */
 };
 
 /* One process's view. */
@@ -42,6 +44,14 @@ struct hand {
     struct rma_target targets[HAND_MAX];
     int memory_ranks[HAND_MAX];
 };
+
+/* Memory that all share and that is never given back. */
+struct hand_heap {
+    _Atomic size_t used;
+    size_t limit; /* so many bytes, HAND_HEAP at first; then there is no memory */
+    alignas(MRMA_CACHE_LINE) char bytes[];
+};
+enum { HAND_HEAP = 64 << 20 };
 
 /* Shared part for n processes; dynamic: with room for attached regions. */
 struct hand_shared hand_share(int n, bool dynamic);

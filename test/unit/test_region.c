@@ -12,13 +12,14 @@
 #include "base/err.h"
 #include "base_helper.h"
 #include "rma/win/region.h"
+#include "rma/win/region_tree.h"
 #include "rma_helper.h"
 #include "../sim/fabric.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { CHANGES = 4000, MODEL_STEPS = 4000 };
+enum { CHANGES = 4000, MODEL_STEPS = 4000, MANY = 6000 };
 #else
-enum { CHANGES = 30000, MODEL_STEPS = 20000 };
+enum { CHANGES = 30000, MODEL_STEPS = 20000, MANY = 20000 };
 #endif
 
 struct sides {
@@ -59,8 +60,8 @@ static int detach(struct sides *s, uint64_t addr)
 /* The owner's and the peer's view agree always when nobody changes anything. */
 static bool covered(struct sides *s, uint64_t addr, uint64_t len)
 {
-    const bool own = region_covers(s->owner->win.ctl, addr, len);
-    assert_int_equal(region_covers(s->reader->targets[0].ctl, addr, len), own);
+    const bool own = region_covers(s->owner->win.regions, addr, len);
+    assert_int_equal(region_covers(s->reader->targets[0].regions, addr, len), own);
     return own;
 }
 
@@ -107,8 +108,6 @@ static void test_refused(void **state)
     assert_int_equal(attach(s, 0x1000, 0x1000), MRMA_SUCCESS); /* touching is not overlapping */
     assert_int_equal(attach(s, 0x3000, 1), MRMA_SUCCESS);
     assert_int_equal(attach(s, UINT64_MAX - 15, 32), MRMA_ERR_SIZE);
-    assert_int_equal(attach(s, 0x9000, 0), MRMA_SUCCESS); /* nothing, anywhere */
-    assert_false(covered(s, 0x9000, 1));
     assert_int_equal(detach(s, 0x2001), MRMA_ERR_RMA_ATTACH);
     assert_int_equal(detach(s, 0x7000), MRMA_ERR_RMA_ATTACH);
     assert_int_equal(detach(s, 0x2000), MRMA_SUCCESS);
@@ -118,17 +117,82 @@ static void test_refused(void **state)
     assert_int_equal(detach(s, 0x1000), MRMA_ERR_RMA_FLAVOR);
 }
 
+/* In an order without order: each is at its place once, since 2111 has no divisor of MANY. */
+static uint64_t scattered(uint64_t i)
+{
+    return 0x10000 + 64 * (i * 2111 % MANY);
+}
+
 static void test_many(void **state)
 {
     struct sides *s = *state;
-    for (uint64_t i = 0; i < WIN_REGIONS_MAX; i++)
-        assert_int_equal(attach(s, 0x10000 + 64 * (i * 2111 % WIN_REGIONS_MAX), 64), MRMA_SUCCESS);
-    assert_int_equal(attach(s, 0x100, 16), MRMA_ERR_RMA_ATTACH); /* full */
-    assert_true(covered(s, 0x10000, 64 * WIN_REGIONS_MAX));
-    assert_false(covered(s, 0x10000, 64 * WIN_REGIONS_MAX + 1));
-    for (uint64_t i = 0; i < WIN_REGIONS_MAX; i++)
+    for (uint64_t i = 0; i < MANY; i++) {
+        assert_int_equal(attach(s, scattered(i), 64), MRMA_SUCCESS);
+        if (i % 1000 == 0) /* the reader finds what has come since it looked last */
+            assert_true(covered(s, scattered(i), 64));
+    }
+    assert_int_equal(attach(s, scattered(7) + 63, 2), MRMA_ERR_RMA_ATTACH);
+    assert_true(covered(s, 0x10000, 64 * (uint64_t)MANY));
+    assert_false(covered(s, 0x10000, 64 * (uint64_t)MANY + 1));
+    for (uint64_t i = 0; i < MANY; i++)
         assert_int_equal(detach(s, 0x10000 + 64 * i), MRMA_SUCCESS);
     assert_false(covered(s, 0x10000, 1));
+    const size_t used = atomic_load(&s->shared.heap->used);
+    for (uint64_t i = 0; i < MANY; i++) { /* in order, and the nodes are used again */
+        assert_int_equal(attach(s, 0x10000 + 64 * i, 64), MRMA_SUCCESS);
+        if (i % 2)
+            assert_int_equal(detach(s, 0x10000 + 64 * (i - 1)), MRMA_SUCCESS);
+    }
+    assert_int_equal(atomic_load(&s->shared.heap->used), used);
+    for (uint64_t i = 0; i < MANY; i += 997)
+        assert_int_equal(covered(s, 0x10000 + 64 * i, 64), i % 2 == 1);
+}
+
+/* Without memory for more an attach is refused, and changes nothing; a detach needs none. */
+static void test_no_memory(void **state)
+{
+    struct sides *s = *state;
+    uint64_t n = 0;
+    s->shared.heap->limit = 0;
+    while (attach(s, 0x10000 + 64 * n, 32) == MRMA_SUCCESS)
+        n++;
+    assert_true(n > 8 && n < REGION_FIRST);
+    assert_int_equal(attach(s, 0x100, 32), MRMA_ERR_NO_MEM);
+    for (uint64_t i = 0; i < n; i++)
+        assert_true(covered(s, 0x10000 + 64 * i, 32));
+    for (uint64_t i = 0; i < n; i++)
+        assert_int_equal(detach(s, 0x10000 + 64 * (n - 1 - i)), MRMA_SUCCESS);
+    assert_false(covered(s, 0x10000, 1));
+    s->shared.heap->limit = HAND_HEAP;
+    for (uint64_t i = 0; i < 2 * REGION_FIRST; i++)
+        assert_int_equal(attach(s, 0x10000 + 64 * i, 32), MRMA_SUCCESS);
+}
+
+/* Regions without a byte: any number at any place, taken out as often, the last one first. */
+static void test_empty(void **state)
+{
+    struct sides *s = *state;
+    assert_int_equal(detach(s, 0), MRMA_ERR_RMA_ATTACH);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(attach(s, 0, 0), MRMA_SUCCESS);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(detach(s, 0), MRMA_SUCCESS);
+    assert_int_equal(detach(s, 0), MRMA_ERR_RMA_ATTACH);
+
+    assert_int_equal(attach(s, 0x2000, 0), MRMA_SUCCESS); /* before the one with bytes */
+    assert_int_equal(attach(s, 0x2000, 0x1000), MRMA_SUCCESS);
+    assert_int_equal(attach(s, 0x2000, 0), MRMA_SUCCESS);
+    assert_int_equal(attach(s, 0x2800, 0), MRMA_SUCCESS); /* amid it */
+    assert_int_equal(attach(s, 0x2800, 1), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(detach(s, 0x2000), MRMA_SUCCESS);
+    assert_true(covered(s, 0x2000, 0x1000));
+    assert_int_equal(detach(s, 0x2000), MRMA_SUCCESS);
+    assert_false(covered(s, 0x2000, 1));
+    assert_int_equal(detach(s, 0x2000), MRMA_SUCCESS);
+    assert_int_equal(detach(s, 0x2000), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(detach(s, 0x2800), MRMA_SUCCESS);
+    assert_int_equal(detach(s, 0x2800), MRMA_ERR_RMA_ATTACH);
+    assert_int_equal(attach(s, 0x2800, 0), MRMA_SUCCESS); /* and one that stays to the end */
 }
 
 /* Against a map of single bytes. */
@@ -171,7 +235,7 @@ static void test_model(void **state)
 
 /* ---- while others change it ---- */
 
-enum { LOW = 0x1000, MID = 0x2000, HIGH = 0x100000, PAGE = 0x1000 };
+enum { LOW = 0x1000, MID = 0x2000, HIGH = 0x100000, HIGHER = 0x200000, PAGE = 0x1000 };
 
 struct race {
     struct sides *s;
@@ -187,10 +251,10 @@ static void *watch(void *arg)
     struct hand *h = hand_new(&r->s->shared, 1);
     struct rma_target *t = &h->targets[0];
     while (!atomic_load_explicit(&r->stop, memory_order_relaxed)) {
-        FABRIC_CHECK(region_covers(t->ctl, HIGH, 3 * PAGE));
-        FABRIC_CHECK(!region_covers(t->ctl, LOW + PAGE / 2, PAGE));
-        FABRIC_CHECK(!region_covers(t->ctl, HIGH - 1, 2));
-        const bool low = region_covers(t->ctl, LOW, PAGE);
+        FABRIC_CHECK(region_covers(t->regions, HIGH, 3 * PAGE));
+        FABRIC_CHECK(!region_covers(t->regions, LOW + PAGE / 2, PAGE));
+        FABRIC_CHECK(!region_covers(t->regions, HIGH - 1, 2));
+        const bool low = region_covers(t->regions, LOW, PAGE);
         atomic_fetch_add_explicit(low ? &r->seen_low : &r->seen_not, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&r->looks, 1, memory_order_relaxed);
     }
@@ -217,6 +281,9 @@ static void test_never_torn(void **state)
         if (i % 64 == 32)
             sched_yield();
         assert_int_equal(detach(r.s, MID), MRMA_SUCCESS);
+        if (i % 8 == 0 && i / 8 < MANY) /* the tree grows, and with it what is mapped */
+            assert_int_equal(attach(r.s, HIGHER + 2 * (uint64_t)(i / 8) * PAGE, PAGE),
+                             MRMA_SUCCESS);
     }
     atomic_store(&r.stop, true);
     for (int i = 0; i < 2; i++)
@@ -227,23 +294,27 @@ static void test_never_torn(void **state)
 
 enum { KILLS = 20, ATTACHED = 1000 };
 
-/* Attaches and detaches in front of all others, which takes nearly all of its time. */
+/* Attaches and detaches amid all others, which takes nearly all of its time. */
 static _Noreturn void change_for_ever(const struct hand_shared *shared, int ready)
 {
     struct hand *h = hand_new(shared, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (uint64_t i = 0; i < ATTACHED; i++)
+        FABRIC_CHECK(win_attach(&h->win, (void *)(uintptr_t)(HIGH + 2 * i * PAGE), PAGE) ==
+                     MRMA_SUCCESS);
+    uint64_t seed = (uint64_t)getpid();
     for (bool told = false;; told = true) {
-        FABRIC_CHECK(win_attach(&h->win, (void *)(uintptr_t)LOW, PAGE) == MRMA_SUCCESS);
-        FABRIC_CHECK(win_detach(&h->win, (void *)(uintptr_t)LOW) == MRMA_SUCCESS);
+        const uint64_t gap = HIGH + (2 * (next_random(&seed) % ATTACHED) + 1) * PAGE;
+        FABRIC_CHECK(win_attach(&h->win, (void *)(uintptr_t)gap, PAGE) == MRMA_SUCCESS);
+        FABRIC_CHECK(win_detach(&h->win, (void *)(uintptr_t)gap) == MRMA_SUCCESS);
         FABRIC_CHECK(told || write(ready, "", 1) == 1);
     }
 }
 
+/* Readers find all that was attached, and at most one region more, and do not wait. */
 static void test_owner_dies(void **state)
 {
     struct sides *s = *state;
-    for (uint64_t i = 0; i < ATTACHED; i++)
-        assert_int_equal(attach(s, HIGH + 2 * i * PAGE, PAGE), MRMA_SUCCESS);
     for (unsigned k = 0; k < KILLS; k++) {
         int ready[2];
         char byte;
@@ -252,13 +323,20 @@ static void test_owner_dies(void **state)
         if (pid == 0)
             change_for_ever(&s->shared, ready[1]);
         assert_int_equal(read(ready[0], &byte, 1), 1);
+        usleep(k * 37 % 500);
         kill(pid, SIGKILL);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         close(ready[0]);
         close(ready[1]);
-        assert_true(region_covers(s->reader->targets[0].ctl, HIGH, PAGE));
-        assert_false(region_covers(s->reader->targets[0].ctl, HIGH, 2 * PAGE));
-        (void)detach(s, LOW); /* the next one begins anew, as its owner */
+        struct hand *reader = hand_new(&s->shared, 1);
+        unsigned gaps = 0;
+        for (uint64_t i = 0; i < ATTACHED; i++) {
+            const uint64_t at = HIGH + 2 * i * PAGE;
+            assert_true(region_covers(reader->targets[0].regions, at, PAGE));
+            gaps += region_covers(reader->targets[0].regions, at + PAGE, PAGE);
+        }
+        assert_true(gaps <= 1);
+        hand_free(reader);
     }
 }
 
@@ -267,9 +345,9 @@ static void test_owner_dies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REGION_TEST(test_one),        REGION_TEST(test_touching), REGION_TEST(test_refused),
-        REGION_TEST(test_many),       REGION_TEST(test_model),    REGION_TEST(test_never_torn),
-        REGION_TEST(test_owner_dies),
+        REGION_TEST(test_one),   REGION_TEST(test_touching),   REGION_TEST(test_refused),
+        REGION_TEST(test_many),  REGION_TEST(test_no_memory),  REGION_TEST(test_empty),
+        REGION_TEST(test_model), REGION_TEST(test_never_torn), REGION_TEST(test_owner_dies),
     };
     fabric_watchdog(120);
     return cmocka_run_group_tests_name("region", tests, NULL, NULL);

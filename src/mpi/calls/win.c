@@ -306,7 +306,12 @@ MRMA_PUBLIC int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
     if (unlikely(rec == NULL))
         return mpi_host.Win_attach(win, base, size);
     err = size < 0 ? MRMA_ERR_SIZE : win_attach(rec->win, base, (uint64_t)size);
-    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_attach", err);
+    if (err == MRMA_SUCCESS)
+        return MPI_SUCCESS;
+    char length[48];
+
+    snprintf(length, sizeof length, "%lld bytes of ", (long long)size);
+    return region_fail(rec, "MPI_Win_attach", err, base, length);
 }
 MRMA_EXPORT_MPI(Win_attach);
 
@@ -319,6 +324,6 @@ MRMA_PUBLIC int PMPI_Win_detach(MPI_Win win, const void *base)
     if (unlikely(rec == NULL))
         return mpi_host.Win_detach(win, base);
     err = win_detach(rec->win, base);
-    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_detach", err);
+    return err == MRMA_SUCCESS ? MPI_SUCCESS : region_fail(rec, "MPI_Win_detach", err, base, "");
 }
 MRMA_EXPORT_MPI(Win_detach);

@@ -146,23 +146,41 @@ void request_fail(const char *func, int err)
          mrma_err_name(err));
 }
 
-/* target -1: none. where: ", displacement ..." or "". */
-static int win_report(const struct win_rec *rec, const char *func, int err, int target,
-                      const char *where)
+/* to: ", target ..." or ""; where: ", displacement ..." or ""; state: of the epoch, or "". */
+static int win_tell(const struct win_rec *rec, const char *func, int err, const char *to,
+                    const char *where, const char *state)
 {
     MPI_Win handle = atomic_load_explicit(&rec->handle, memory_order_relaxed);
-    char name[MPI_MAX_OBJECT_NAME + 1] = "", state[256] = "", to[32] = "";
+    char name[MPI_MAX_OBJECT_NAME + 1] = "";
     int len;
 
     PMPI_Win_get_name(handle, name, &len);
-    win_describe(rec->win, target, state, sizeof state);
-    if (target >= 0)
-        snprintf(to, sizeof to, ", target %d", target);
     tell(win_fatal(handle), "%s: %s on window %u \"%s\", rank %d of %d%s%s: %s", func,
          mrma_err_name(err), (unsigned)win_id(rec->win), name, rec->rank, rec->nproc, to, where,
          state);
     win_raise(handle, err_class(err));
     return err_class(err);
+}
+
+/* target -1: none. where: ", displacement ..." or "". */
+static int win_report(const struct win_rec *rec, const char *func, int err, int target,
+                      const char *where)
+{
+    char state[256] = "", to[32] = "";
+
+    win_describe(rec->win, target, state, sizeof state);
+    if (target >= 0)
+        snprintf(to, sizeof to, ", target %d", target);
+    return win_tell(rec, func, err, to, where, state);
+}
+
+int region_fail(const struct win_rec *rec, const char *func, int err, const void *base,
+                const char *length)
+{
+    char region[96];
+
+    snprintf(region, sizeof region, "%smemory at %p", length, base);
+    return win_tell(rec, func, err, "", "", region);
 }
 
 int win_fail(const struct win_rec *rec, const char *func, int err)

@@ -40,6 +40,12 @@ int err_class(int err);
  */
 int win_fail(const struct win_rec *rec, const char *func, int err) __attribute__((cold));
 
+/* region_fail is for an error of MPI_Win_attach or MPI_Win_detach, which epochs have nothing to do
+ * with: the message names the memory, whose length is given as text in front of it, "" if none was
+ * named. */
+int region_fail(const struct win_rec *rec, const char *func, int err, const void *base,
+                const char *length) __attribute__((cold));
+
 /* win_fail_target is for an error of a call that concerns one target, such as a lock: the window's
  * error handler is called. target need not be a rank of the window. */
 int win_fail_target(const struct win_rec *rec, const char *func, int err, int target)

@@ -23,13 +23,15 @@
 
 #include "base/err.h"
 #include "rma/win/ctl_blocks.h"
+#include "rma/win/region.h"
 #include "rma/win/win.h"
 
 struct abandoned {
     struct list_node link; /* in rma->abandoned */
     uint32_t gen;          /* of the window here */
     struct win_ctl *ctl;
-    void *owned;        /* as in struct win */
+    struct region_view *regions; /* as in struct win */
+    void *owned;                 /* as in struct win */
     void *records;      /* the node's copy, if this process has made it; NULL: it has not */
     const void *pinned; /* window memory that belongs to the program, NULL: none */
     uint64_t exported;  /* as in struct win */
@@ -47,6 +49,7 @@ static struct abandoned *new_abandoned(struct win *w)
     if (a)
         *a = (struct abandoned){.gen = w->index_gen,
                                 .ctl = w->ctl,
+                                .regions = w->regions,
                                 .owned = w->created.owned,
                                 .records = w->records.own,
                                 .exported = w->created.exported};
@@ -93,6 +96,7 @@ static void give_back(struct rma *r, struct abandoned *a)
     while (a->n)
         env->peer_put(env->ctx, a->left[--a->n].peer);
     list_remove(&a->link);
+    region_close_own(r, a->regions);
     ctl_blocks_give(r, a->ctl);
     if (a->owned)
         env->mem_free(env->ctx, a->owned);

@@ -30,6 +30,7 @@
 #include "rma/target/target.h"
 #include "rma/win/first_number.h"
 #include "rma/win/path_ops.h"
+#include "rma/win/region.h"
 #include "rma/win/remote.h"
 
 static const struct rma_mem_loc nowhere;
@@ -134,7 +135,7 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     t->in = &w->ctl->slots[its].signals;
     stage_attach(t, w->ctl, w->created.nslots, me, its);
     notify_attach(w, t, me, its);
-    return MRMA_SUCCESS;
+    return w->dynamic ? region_open(w, t) : MRMA_SUCCESS;
 }
 
 /* MPI_Win_allocate_shared: known to all, whatever the path. */
@@ -279,6 +280,7 @@ static void drop_target(struct win *w, struct rma_target *t)
     pair_free(t);
     target_free_origin(t);
     notify_detach(t);
+    region_close(w, t);
     if (t->created.map_handle)
         env->mem_unmap(env->ctx, t->created.map_handle);
     if (t->created.ctl_handle)

@@ -32,6 +32,7 @@
 #include "rma/win/first_number.h"
 #include "rma/win/lockword.h"
 #include "rma/win/notify_words.h"
+#include "rma/win/region.h"
 #include "sys/populate.h"
 
 /* What a process says in the agreement; the highest counts. */
@@ -51,8 +52,7 @@ static int make_control(struct win *w, uint32_t path)
         path == PATH_ASSISTED && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
     const size_t slots = stage_ctl_bytes(w->rma->conf, w->created.nslots, use);
     const size_t counters = notify_ctl_bytes(w->hints.notifications, w->created.nslots);
-    const size_t size =
-        slots + counters + (w->dynamic ? 2 * WIN_REGIONS_MAX * sizeof(struct win_region) : 0);
+    const size_t size = slots + counters + (w->dynamic ? region_ctl_bytes() : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
@@ -67,8 +67,7 @@ static int make_control(struct win *w, uint32_t path)
     atomic_init(&ctl->lock, lockword_free(w->first_number));
     w->ctl = ctl;
     notify_init(ctl, slots, w->hints.notifications, w->created.nslots);
-    atomic_init(&w->ctl->regions_offset, slots + counters);
-    return MRMA_SUCCESS;
+    return w->dynamic ? region_open_own(w, slots + counters) : MRMA_SUCCESS;
 }
 
 static int make_memory(struct win *w, const struct win_spec *spec)

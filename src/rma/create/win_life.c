@@ -106,6 +106,7 @@ void win_delete(struct win *w)
     target_regions_end(w);
     region_drop_all(w);
     if (!w->abandoned) {
+        region_close_own(w->rma, w->regions);
         ctl_blocks_give(r, w->ctl);
         if (w->created.owned)
             env->mem_free(env->ctx, w->created.owned);

@@ -37,13 +37,13 @@ static bool is_gone(void *arg, const struct rma_exported *mem)
 static void unmap_gone(const struct win *w, struct rma_target *t)
 {
     const struct rma_env *env = w->rma->env;
-    /* Pairs with region_detach of win/region.c: is_gone then finds the table of that count, or a
+    /* Pairs with region_detach of win/region.c: is_gone then finds the tree of that count, or a
      * later one. */
     const uint32_t gone = atomic_load_explicit(&t->ctl->regions_gone, memory_order_acquire);
     if (likely(gone == atomic_load_explicit(&t->path_side.regions_gone, memory_order_relaxed)))
         return;
     atomic_store_explicit(&t->path_side.regions_gone, gone, memory_order_relaxed);
-    env->attach->detach_group(env->ctx, t, is_gone, t->ctl);
+    env->attach->detach_group(env->ctx, t, is_gone, t->regions);
 }
 
 /* The number of the target's process may be another's when the target has ended. */
@@ -81,7 +81,7 @@ int attached_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     void *at, *handle;
     unmap_gone(w, t);
     if (!dtype_span(op->ttype, op->tcount, &lo, &hi) ||
-        !region_find(t->ctl, (uint64_t)(offset + lo), (uint64_t)(hi - lo), &mem) ||
+        !region_find(t->regions, (uint64_t)(offset + lo), (uint64_t)(hi - lo), &mem) ||
         env->attach->attach(env->ctx, t->peer, &mem, t, &at, &handle) != MRMA_SUCCESS)
         return by_kernel(w, t, kind, op, offset);
     char *base = (char *)((uintptr_t)at - (uintptr_t)mem.vaddr);

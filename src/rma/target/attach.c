@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attach.c - see attach.h. What is attached is entered into the tables that processes of the node
+ * attach.c - see attach.h. What is attached is entered into the tree that processes of the node
  * look at (win/region.c), and where the network of this process puts and gets by itself it is
  * registered as well. Where that fails, the region is reached by packets alone.
  *
@@ -10,7 +10,7 @@
  * from all who have it before it returns:
  *
  *   target                                     origin
- *   A: the region leaves the tables;
+ *   A: the region leaves the tree;  
  *      PKT_REGION_GONE to all who have it      B: PKT_REGION_GONE is read: nothing finds the key
  *                                              C: the last operation that uses it has ended
  *   E: PKT_REGION_LEFT of all is read          D: PKT_REGION_LEFT leaves
@@ -22,7 +22,7 @@
  * place before E: its end says so, or, where it says less, D is a message behind the put, and the
  * channel keeps that order (ch3/channel.h). One that begins later looks for the key behind B, under
  * the engine's lock, and does not find it: the answer that told of it was sent before A, for who
- * answers looks into the table under the lock, and packets of a pair are not reordered, so it came
+ * answers looks into the tree under the lock, and packets of a pair are not reordered, so it came
  * before B; and no later answer tells of it. H is one of those, if the program has ordered it
  * behind G. It asks again, and learns of the new region, with another key, or goes by packet and is
  * refused. This does not depend on whether the program is correct: who accesses memory that is not
@@ -38,7 +38,7 @@
  * If a process of the window is lost while E is awaited, the registration ends at once, and the
  * call returns an error: a key that is used all the same ends that connection.
  *
- * Neighbours: win/region.c, win/span_list.h. Locks: the engine's.
+ * Neighbours: win/region.c. Locks: the engine's.
  */
 #include "rma/target/attach.h"
 
@@ -51,7 +51,7 @@
 
 /* A region of this process. */
 struct attached {
-    struct span span;      /* first */
+    uint64_t addr, len;
     struct list_node link; /* in leaving, while it is detached */
     uint32_t number;       /* not 0, and no other region's */
     struct ch3_mem *mem;   /* NULL: it could not be registered */
@@ -59,11 +59,6 @@ struct attached {
     int *holders; /* ranks of those who know of it, nholders, with room for more */
     uint32_t nholders, room;
 };
-
-static struct attached *attached_of(struct span *span)
-{
-    return (struct attached *)(void *)span;
-}
 
 static struct target_regions *regions_of(struct win *w)
 {
@@ -75,11 +70,10 @@ void target_regions_register(struct win *w, struct ch3_channel *channel)
     regions_of(w)->channel = channel;
 }
 
-static void drop(void *arg, struct span *span)
+static void drop(struct win *w, struct attached *a)
 {
-    struct attached *a = attached_of(span);
     if (a->mem)
-        ch3_mem_release(regions_of(arg)->channel, a->mem);
+        ch3_mem_release(regions_of(w)->channel, a->mem);
     free(a->holders);
     free(a);
 }
@@ -93,14 +87,15 @@ static void make_key(struct win *w, uint64_t addr, uint64_t size)
     if (!a)
         return;
     all->last_number += all->last_number == UINT32_MAX ? 2 : 1;
-    a->span = (struct span){addr, size};
+    a->addr = addr;
+    a->len = size;
     a->number = all->last_number;
     void *base = (void *)(uintptr_t)addr;
     if (ch3_mem_register(all->channel, base, size, &a->key, &a->mem) != MRMA_SUCCESS)
         a->mem = NULL;
     *(a->mem ? &stats->regions_registered : &stats->regions_unregistered) += 1;
-    if (span_list_add(&all->attached, &a->span) != MRMA_SUCCESS)
-        drop(w, &a->span);
+    if (map_put(&all->attached, addr, a, NULL) != MRMA_SUCCESS)
+        drop(w, a);
 }
 
 int win_attach(struct win *w, void *base, uint64_t size)
@@ -108,13 +103,11 @@ int win_attach(struct win *w, void *base, uint64_t size)
     const uint64_t addr = (uint64_t)(uintptr_t)base;
     if (!w->dynamic)
         return MRMA_ERR_RMA_FLAVOR;
-    if (!size)
-        return MRMA_SUCCESS;
-    if (addr + size < size)
+    if (size && addr + size < size)
         return MRMA_ERR_SIZE;
     rma_enter(w->rma);
     const int err = region_attach(w, addr, size);
-    if (!err && regions_of(w)->channel)
+    if (!err && size && regions_of(w)->channel)
         make_key(w, addr, size);
     rma_leave(w->rma);
     return err;
@@ -157,13 +150,14 @@ void target_region_asked(struct win *w, struct rma_target *t, uint64_t addr)
         struct pkt_region region;
     } answer = {.hdr = win_header(w, t, PKT_REGION)};
     static_assert(sizeof answer == sizeof(struct pkt_hdr) + sizeof(struct pkt_region), "as sent");
-    struct span *span = span_list_find(&regions_of(w)->attached, addr);
-    struct attached *a = span ? attached_of(span) : NULL;
+    uint64_t base;
+    struct attached *a =
+        region_at(w->regions, addr, &base) ? map_get(&regions_of(w)->attached, base) : NULL;
     if (a && add_holder(a, t->rank) == MRMA_SUCCESS) {
         answer.hdr.len = sizeof answer;
         answer.hdr.seq = a->number;
         answer.hdr.count = a->mem != NULL;
-        answer.region = (struct pkt_region){span->addr, span->len, a->key.key, a->key.base};
+        answer.region = (struct pkt_region){a->addr, a->len, a->key.key, a->key.base};
     }
     /* If it is not sent, the origin goes on by packet. */
     (void)ch3_send(&t->peer->vc, &answer, answer.hdr.len, &w->queued, false);
@@ -200,7 +194,7 @@ static int take_back(struct win *w, struct attached *a)
     list_push_back(&regions_of(w)->leaving, &a->link);
     for (uint32_t i = a->nholders; i > 0; i--) {
         struct rma_target *t = win_peek(w, a->holders[i - 1]);
-        if (win_send_header(w, t, PKT_REGION_GONE, a->number, 0, 0, a->span.addr) != MRMA_SUCCESS)
+        if (win_send_header(w, t, PKT_REGION_GONE, a->number, 0, 0, a->addr) != MRMA_SUCCESS)
             (void)remove_holder(a, t->rank); /* its connection is lost, and it reaches nothing */
     }
     if (!all_left(a)) {
@@ -218,12 +212,12 @@ int win_detach(struct win *w, const void *base)
     if (!w->dynamic)
         return MRMA_ERR_RMA_FLAVOR;
     rma_enter(w->rma);
-    struct span *span = span_list_find(&regions_of(w)->attached, addr);
-    int err = region_detach(w, addr);
-    if (!err && span) {
-        span_list_remove(&regions_of(w)->attached, span);
-        err = take_back(w, attached_of(span));
-        drop(w, span);
+    bool empty;
+    int err = region_detach(w, addr, &empty);
+    struct attached *a = !err && !empty ? map_del(&regions_of(w)->attached, addr) : NULL;
+    if (a) {
+        err = take_back(w, a);
+        drop(w, a);
     }
     rma_leave(w->rma);
     return err;
@@ -231,5 +225,10 @@ int win_detach(struct win *w, const void *base)
 
 void target_regions_end(struct win *w)
 {
-    span_list_end(&regions_of(w)->attached, drop, w);
+    struct map *attached = &regions_of(w)->attached;
+    size_t cursor = 0;
+    void *a;
+    while (map_next(attached, &cursor, NULL, &a))
+        drop(w, a);
+    map_fini(attached);
 }

@@ -42,7 +42,7 @@ static char *any_addr(const struct win *w, int64_t disp)
 static bool seg_inside(struct win *w, const struct pkt_seg *seg)
 {
     if (w->dynamic)
-        return region_covers(w->ctl, (uint64_t)seg->disp, seg->len);
+        return region_covers(w->regions, (uint64_t)seg->disp, seg->len);
     return seg->disp >= 0 && (uint64_t)seg->disp <= w->size &&
            seg->len <= w->size - (uint64_t)seg->disp;
 }
@@ -72,7 +72,7 @@ static bool pieces_inside(struct win *w, const struct target_record *rec)
     ptrdiff_t disp;
     for (size_t left = rec->total, len; left; left -= len) {
         len = dtype_cursor_next(&cur, left, &disp);
-        if (!region_covers(w->ctl, (uint64_t)(rec->typed->disp + disp), len))
+        if (!region_covers(w->regions, (uint64_t)(rec->typed->disp + disp), len))
             return false;
     }
     return true;

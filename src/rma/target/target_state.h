@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/map.h"
 #include "ch3/channel.h"
-#include "rma/win/span_list.h"
 
 /* What others on the network may know of this process's regions of a dynamic window: attach.c. */
 struct target_regions {
     struct ch3_channel *channel; /* with which they are registered; NULL: with none */
-    struct span_list attached;   /* struct attached */
+    struct map attached;         /* struct attached, by the address where each begins */
     struct list leaving;         /* struct attached, being detached: somebody has their keys */
     uint32_t last_number;
 };

@@ -1,127 +1,263 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * region.c - the tables of attached memory, and looking it up. See region.h.
+ * region.c - looking up attached memory, and attaching it. See region.h.
  *
- * There are two tables, and a version number whose last bit says which of them is valid. The owner
- * makes a change in the other one and moves the version; who looks something up does it again if
- * the version has moved meanwhile. So nobody waits for an owner that dies in the middle of a
- * change. Only the owner changes them, under the engine's lock if there are several threads.
+ * Readers search the tree of the owner (region_tree.c, where the order of stores and loads is
+ * argued: the labels E to G are below). Regions without a byte are not in it, for no access needs
+ * them: the owner counts them by address, those attached before the region with bytes that begins
+ * there, and those behind it, so that each detach takes the one that came last.
  *
- * Order of stores and loads:
- *
- *   owner                                 reader
- *   A: fence (release)                    E: v = version (acquire)
- *   B: entries of the table that is       F: search table v & 1 (relaxed)
- *      not valid (relaxed)                   fence (acquire)
- *   C: version += 1 (release)             G: version is v? it is as found
- *
- * If E reads the number of a C, F sees all of the B before it. The table that it searches is
- * written to again only by the B after the next C. If F reads a value of that B, its release fence
- * A, which stands behind that C, and the reader's acquire fence make C visible to G, so G finds
- * another version and the search is done again. Who is killed between A and C has changed nothing
- * that is read: readers never wait for the owner.
- *
- * What the owner attaches before it begins an exposure is found by all that access it in that: its
- * C comes before the release store of the post, or of exposed, whose acquire load by the reader
- * comes before E. So a reader looks only behind that load, also for operations that were called
- * earlier (carry_out in path/deferred.c).
+ * Locks: the engine's for the owner; mapping of a view, by readers, for a chunk that is new to this
+ * process.
  */
 #include "rma/win/region.h"
 
+#include <stdlib.h>
+
 #include "base/err.h"
+#include "rma/win/region_tree.h"
 #include "rma/win/win.h"
 
-/* One of the two tables. */
-struct table {
-    struct win_region *list;
-    _Atomic uint32_t *n;
+/* Of regions without a byte at one address. */
+struct empties {
+    uint64_t below, above; /* attached before the region with bytes there, and after it */
 };
 
-static struct table table_of(struct win_ctl *ctl, uint32_t version)
+size_t region_ctl_bytes(void)
 {
-    const uint64_t offset = atomic_load_explicit(&ctl->regions_offset, memory_order_relaxed);
-    struct win_region *first = (struct win_region *)(void *)((char *)ctl + offset);
-    return (struct table){first + version % 2 * WIN_REGIONS_MAX, &ctl->nregions[version % 2]};
+    return sizeof(struct region_table);
 }
 
-/* Of the owner's process, which alone changes it. */
-static struct table own_table(struct win_ctl *ctl)
+/* ---- views ---- */
+
+static void view_init(struct region_view *v, struct rma *r, struct region_table *table)
 {
-    return table_of(ctl, atomic_load_explicit(&ctl->regions_version, memory_order_relaxed));
+    v->env = r->env;
+    v->log = r->log;
+    v->table = table;
+    atomic_init(&v->chunk[0], table->first);
+    pthread_mutex_init(&v->mapping, NULL);
 }
 
-static uint64_t addr_of(const struct win_region *e)
+static struct region_tree *tree_of(struct region_view *own)
 {
-    return atomic_load_explicit(&e->addr, memory_order_relaxed);
+    return (struct region_tree *)(void *)own;
 }
 
-static uint64_t len_of(const struct win_region *e)
+int region_open_own(struct win *w, size_t offset)
 {
-    return atomic_load_explicit(&e->len, memory_order_relaxed);
-}
-
-static uint64_t segment_of(const struct win_region *e)
-{
-    return atomic_load_explicit(&e->segment, memory_order_relaxed);
-}
-
-/* The first region that ends behind addr. Anything if the table changes now. */
-static uint32_t first_behind(const struct win_region *list, uint32_t n, uint64_t addr)
-{
-    uint32_t lo = 0, hi = n;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (addr_of(&list[mid]) + len_of(&list[mid]) > addr)
-            hi = mid;
-        else
-            lo = mid + 1;
+    struct region_table *table = (struct region_table *)(void *)((char *)w->ctl + offset);
+    struct region_tree *tree = calloc(1, sizeof *tree);
+    struct map *empty = calloc(1, sizeof *empty);
+    uint32_t *room = malloc(REGION_FIRST * sizeof *room);
+    if (!tree || !empty || !room) {
+        free(tree);
+        free(empty);
+        free(room);
+        return MRMA_ERR_NO_MEM;
     }
-    return lo;
+    region_close_own(w->rma, w->regions);
+    view_init(&tree->view, w->rma, table);
+    tree->capacity = REGION_FIRST;
+    tree->used = 1;
+    tree->free = room;
+    tree->empty = empty;
+    map_init(empty);
+    atomic_init(&table->state, 0);
+    atomic_store_explicit(&w->ctl->regions_offset, offset, memory_order_relaxed);
+    w->regions = &tree->view;
+    return MRMA_SUCCESS;
 }
 
-/* Does one run of touching regions cover [addr, addr+len)? Anything if the table changes now. */
-static bool covers(const struct win_region *list, uint32_t n, uint64_t addr, uint64_t len)
+void region_close_own(struct rma *r, struct region_view *own)
 {
-    for (uint32_t lo = first_behind(list, n, addr); lo < n && addr_of(&list[lo]) <= addr; lo++) {
-        const uint64_t rest = addr_of(&list[lo]) + len_of(&list[lo]) - addr;
+    const struct rma_env *env = r->env;
+    struct region_tree *tree = tree_of(own);
+    size_t cursor = 0;
+    void *counts;
+    if (!tree)
+        return;
+    for (unsigned k = 1; k < REGION_CHUNKS; k++) {
+        void *nodes = atomic_load_explicit(&own->chunk[k], memory_order_relaxed);
+        if (nodes)
+            env->mem_free(env->ctx, nodes);
+    }
+    while (map_next(tree->empty, &cursor, NULL, &counts))
+        free(counts);
+    map_fini(tree->empty);
+    free(tree->empty);
+    free(tree->free);
+    pthread_mutex_destroy(&own->mapping);
+    free(tree);
+}
+
+int region_open(struct win *w, struct rma_target *t)
+{
+    const uint64_t offset = atomic_load_explicit(&t->ctl->regions_offset, memory_order_relaxed);
+    if (t->ctl == w->ctl) {
+        t->regions = w->regions;
+        return MRMA_SUCCESS;
+    }
+    struct region_view *v = calloc(1, sizeof *v);
+    if (!v)
+        return MRMA_ERR_NO_MEM;
+    view_init(v, w->rma, (struct region_table *)(void *)((char *)t->ctl + offset));
+    t->regions = v;
+    return MRMA_SUCCESS;
+}
+
+void region_close(const struct win *w, struct rma_target *t)
+{
+    const struct rma_env *env = w->rma->env;
+    struct region_view *v = t->regions;
+    t->regions = NULL;
+    if (!v || v == w->regions)
+        return;
+    for (unsigned k = 1; k < REGION_CHUNKS; k++)
+        if (v->handle[k])
+            env->mem_unmap(env->ctx, v->handle[k]);
+    pthread_mutex_destroy(&v->mapping);
+    free(v);
+}
+
+/* ---- looking up ---- */
+
+/* A search, in the tree of one state. */
+struct search {
+    struct region_view *view;
+    uint64_t state;
+    bool unmapped; /* a chunk cannot be mapped here */
+};
+
+static void search_begin(struct search *s, struct region_view *view)
+{
+    s->view = view;
+    s->state = atomic_load_explicit(&view->table->state, memory_order_acquire); /* E */
+    s->unmapped = false;
+}
+
+/* Was all that the search has found in that one tree? */
+static bool search_holds(const struct search *s)
+{
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&s->view->table->state, memory_order_relaxed) == s->state; /* G */
+}
+
+/* Where chunk k is in this process. NULL: the tree has changed, or it cannot be mapped. The release
+ * store of the address is read with acquire by reach. */
+static struct region_node *map_chunk(struct search *s, unsigned k)
+{
+    struct region_view *v = s->view;
+    const struct rma_env *env = v->env;
+    if (atomic_load_explicit(&v->table->state, memory_order_acquire) != s->state)
+        return NULL;
+    pthread_mutex_lock(&v->mapping);
+    struct region_node *nodes = atomic_load_explicit(&v->chunk[k], memory_order_relaxed);
+    void *at;
+    if (!nodes) {
+        if (env->mem_map(env->ctx, &v->table->chunk[k], &at, &v->handle[k]) == MRMA_SUCCESS)
+            nodes = at;
+        else
+            v->handle[k] = NULL;
+        atomic_store_explicit(&v->chunk[k], nodes, memory_order_release);
+    }
+    pthread_mutex_unlock(&v->mapping);
+    if (!nodes) {
+        s->unmapped = true;
+        log_msg(v->log, LOG_LEVEL_ERROR,
+                "the regions that a process has attached cannot be mapped; they count as detached");
+    }
+    return nodes;
+}
+
+static const struct region_node *reach(struct search *s, uint32_t node)
+{
+    uint32_t at;
+    const unsigned k = region_chunk_of(node, &at);
+    const struct region_node *nodes =
+        atomic_load_explicit(&s->view->chunk[k], memory_order_acquire);
+    if (unlikely(!nodes) && !(nodes = map_chunk(s, k)))
+        return NULL;
+    return &nodes[at];
+}
+
+/* The first region that ends behind addr. False: there is none. Anything if the tree changes
+ * now. */
+static inline bool first_behind(struct search *s, uint64_t addr, struct region *out)
+{
+    const struct region_node *n, *best = NULL;
+    uint32_t i = (uint32_t)s->state;
+    for (unsigned step = 0; i && step < REGION_DEPTH && (n = reach(s, i)) != NULL; step++) { /* F */
+        const uint64_t end = atomic_load_explicit(&n->addr, memory_order_relaxed) +
+                             atomic_load_explicit(&n->len, memory_order_relaxed);
+        best = end > addr ? n : best;
+        i = atomic_load_explicit(&n->child[end <= addr], memory_order_relaxed);
+    }
+    if (!best)
+        return false;
+    *out = (struct region){atomic_load_explicit(&best->addr, memory_order_relaxed),
+                           atomic_load_explicit(&best->len, memory_order_relaxed),
+                           atomic_load_explicit(&best->segment, memory_order_relaxed)};
+    return true;
+}
+
+/* Does one run of touching regions cover [addr, addr+len)? Anything if the tree changes now. */
+static bool covers(struct search *s, uint64_t addr, uint64_t len)
+{
+    struct region r;
+    while (len) {
+        if (!first_behind(s, addr, &r) || r.addr > addr)
+            return false;
+        const uint64_t rest = r.addr + r.len - addr;
         if (len <= rest)
             return true;
+        if (!rest) /* seen in a change only */
+            return false;
         addr += rest;
         len -= rest;
     }
-    return len == 0;
+    return true;
 }
 
-bool region_covers(struct win_ctl *ctl, uint64_t addr, uint64_t len)
+bool region_covers(struct region_view *view, uint64_t addr, uint64_t len)
 {
     for (;;) {
-        const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
-        const struct table t = table_of(ctl, v);
-        const uint32_t n = atomic_load_explicit(t.n, memory_order_relaxed);
-        const bool found = covers(t.list, n <= WIN_REGIONS_MAX ? n : 0, addr, len);
-        atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) == v)
-            return found;
+        struct search s;
+        search_begin(&s, view);
+        const bool found = covers(&s, addr, len);
+        if (s.unmapped || search_holds(&s))
+            return found && !s.unmapped;
     }
 }
 
-/* As region_covers goes about it. */
-bool region_find(struct win_ctl *ctl, uint64_t addr, uint64_t len, struct rma_exported *mem)
+/* The owner's own look, or another's: as region_covers goes about it. */
+static bool find_behind(struct region_view *view, uint64_t addr, struct region *r)
 {
     for (;;) {
-        const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_acquire);
-        const struct table t = table_of(ctl, v);
-        uint32_t n = atomic_load_explicit(t.n, memory_order_relaxed);
-        n = n <= WIN_REGIONS_MAX ? n : 0;
-        const uint32_t at = first_behind(t.list, n, addr);
-        if (at < n)
-            *mem = (struct rma_exported){segment_of(&t.list[at]), addr_of(&t.list[at]),
-                                         len_of(&t.list[at])};
-        atomic_thread_fence(memory_order_acquire);
-        if (atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) == v)
-            return at < n && mem->segment && mem->vaddr <= addr &&
-                   len <= mem->len - (addr - mem->vaddr);
+        struct search s;
+        search_begin(&s, view);
+        const bool found = first_behind(&s, addr, r);
+        if (s.unmapped || search_holds(&s))
+            return found && !s.unmapped;
     }
+}
+
+bool region_find(struct region_view *view, uint64_t addr, uint64_t len, struct rma_exported *mem)
+{
+    struct region r;
+    if (!find_behind(view, addr, &r))
+        return false;
+    *mem = (struct rma_exported){r.segment, r.addr, r.len};
+    return r.segment && r.addr <= addr && len <= r.len - (addr - r.addr);
+}
+
+bool region_at(struct region_view *view, uint64_t addr, uint64_t *base)
+{
+    struct region r;
+    if (!find_behind(view, addr, &r) || r.addr > addr)
+        return false;
+    *base = r.addr;
+    return true;
 }
 
 bool region_allows(const struct rma_target *t, const struct rma_op *op)
@@ -130,41 +266,53 @@ bool region_allows(const struct rma_target *t, const struct rma_op *op)
     ptrdiff_t disp, end;
     size_t n;
     if (!t->ctl || (dtype_span(op->ttype, op->tcount, &disp, &end) &&
-                    region_covers(t->ctl, (uint64_t)(op->disp + disp), (uint64_t)(end - disp))))
+                    region_covers(t->regions, (uint64_t)(op->disp + disp), (uint64_t)(end - disp))))
         return true;
     dtype_cursor_init(&cur, op->ttype, op->tcount, DTYPE_BYTES);
     while ((n = dtype_cursor_next(&cur, SIZE_MAX, &disp)) != 0)
-        if (!region_covers(t->ctl, (uint64_t)(op->disp + disp), n))
+        if (!region_covers(t->regions, (uint64_t)(op->disp + disp), n))
             return false;
     return true;
 }
 
-static void set_entry(struct win_region *e, uint64_t addr, uint64_t len, uint64_t segment)
+/* ---- regions without a byte ---- */
+
+static int attach_empty(struct region_tree *tree, uint64_t addr)
 {
-    atomic_store_explicit(&e->addr, addr, memory_order_relaxed);
-    atomic_store_explicit(&e->len, len, memory_order_relaxed);
-    atomic_store_explicit(&e->segment, segment, memory_order_relaxed);
+    struct empties *at = map_get(tree->empty, addr);
+    if (!at) {
+        at = calloc(1, sizeof *at);
+        if (!at || map_put(tree->empty, addr, at, NULL) != MRMA_SUCCESS) {
+            free(at);
+            return MRMA_ERR_NO_MEM;
+        }
+    }
+    at->above++;
+    return MRMA_SUCCESS;
 }
 
-static void copy_entries(struct win_region *to, const struct win_region *from, uint32_t n)
+/* False: the region that was attached last at addr, if any, has bytes. */
+static bool detach_empty(struct region_tree *tree, uint64_t addr)
 {
-    for (uint32_t i = 0; i < n; i++)
-        set_entry(&to[i], addr_of(&from[i]), len_of(&from[i]), segment_of(&from[i]));
+    struct empties *at = map_get(tree->empty, addr);
+    if (!at || !at->above)
+        return false;
+    at->above--;
+    if (!at->above && !at->below)
+        free(map_del(tree->empty, addr));
+    return true;
 }
 
-/* What is written to the other table from here on is seen by nobody before publish. */
-static struct table write_begin(struct win_ctl *ctl)
+/* A region with bytes at addr is attached, or detached. */
+static void order_empties(struct region_tree *tree, uint64_t addr, bool attached)
 {
-    atomic_thread_fence(memory_order_release); /* pairs with region_covers */
-    return table_of(ctl, atomic_load_explicit(&ctl->regions_version, memory_order_relaxed) + 1);
+    struct empties *at = map_get(tree->empty, addr);
+    if (at)
+        *at = attached ? (struct empties){.below = at->below + at->above}
+                       : (struct empties){.above = at->below};
 }
 
-static void publish(struct win_ctl *ctl, struct table to, uint32_t n)
-{
-    const uint32_t v = atomic_load_explicit(&ctl->regions_version, memory_order_relaxed);
-    atomic_store_explicit(to.n, n, memory_order_relaxed);
-    atomic_store_explicit(&ctl->regions_version, v + 1, memory_order_release);
-}
+/* ---- attaching ---- */
 
 /* 0: others do not attach it. */
 static uint64_t export_region(const struct win *w, uint64_t addr, uint64_t size)
@@ -180,57 +328,73 @@ static void end_export(const struct win *w, uint64_t segment)
         env->attach->remove(env->ctx, segment);
 }
 
+static int refuse(const struct win *w, uint64_t addr, uint64_t size, const struct region *met)
+{
+    return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
+                    "%llu bytes at 0x%llx overlap with the %llu bytes at 0x%llx that are attached "
+                    "to the window already (MPI 4.1, 12.2.4)",
+                    (unsigned long long)size, (unsigned long long)addr,
+                    (unsigned long long)met->len, (unsigned long long)met->addr);
+}
+
 int region_attach(struct win *w, uint64_t addr, uint64_t size)
 {
-    const struct table old = own_table(w->ctl);
-    const struct win_region *list = old.list;
-    const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
-    uint32_t at = 0;
-    if (n == WIN_REGIONS_MAX)
-        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
-                        "a process may attach %d regions to a window", WIN_REGIONS_MAX);
-    while (at < n && addr_of(&list[at]) < addr)
-        at++;
-    if ((at > 0 && addr_of(&list[at - 1]) + len_of(&list[at - 1]) > addr) ||
-        (at < n && addr + size > addr_of(&list[at])))
-        return MRMA_ERR_RMA_ATTACH;
-    const struct table new = write_begin(w->ctl);
-    copy_entries(new.list, list, at);
-    set_entry(&new.list[at], addr, size, export_region(w, addr, size));
-    copy_entries(new.list + at + 1, list + at, n - at);
-    publish(w->ctl, new, n + 1);
+    struct region_tree *tree = tree_of(w->regions);
+    struct region met;
+    if (!size)
+        return attach_empty(tree, addr);
+    if (find_behind(w->regions, addr, &met) && met.addr < addr + size)
+        return refuse(w, addr, size, &met);
+    const int err = region_tree_reserve(tree);
+    if (err)
+        return err;
+    const struct region region = {addr, size, export_region(w, addr, size)};
+    region_tree_add(tree, &region);
+    order_empties(tree, addr, true);
     return MRMA_SUCCESS;
+}
+
+static int refuse_detach(const struct win *w, uint64_t addr, const struct region *met)
+{
+    if (met)
+        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
+                        "no attached region begins at 0x%llx, which lies in the %llu bytes at "
+                        "0x%llx that are attached (MPI 4.1, 12.2.4)",
+                        (unsigned long long)addr, (unsigned long long)met->len,
+                        (unsigned long long)met->addr);
+    return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
+                    "no attached region begins at 0x%llx, or contains it (MPI 4.1, 12.2.4)",
+                    (unsigned long long)addr);
+}
+
+int region_detach(struct win *w, uint64_t addr, bool *empty)
+{
+    struct region_tree *tree = tree_of(w->regions);
+    struct region met;
+    *empty = detach_empty(tree, addr);
+    if (*empty)
+        return MRMA_SUCCESS;
+    const bool found = find_behind(w->regions, addr, &met) && met.addr <= addr;
+    if (!found || met.addr != addr)
+        return refuse_detach(w, addr, found ? &met : NULL);
+    region_tree_remove(tree, addr);
+    order_empties(tree, addr, false);
+    /* Behind the tree: who sees the count (unmap_gone of path/attached.c, acquire) sees the tree
+     * without the region, too, and does not take it for one that is left. */
+    atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_release);
+    end_export(w, met.segment);
+    return MRMA_SUCCESS;
+}
+
+static void drop_export(void *arg, const struct region *r)
+{
+    const struct win *w = arg;
+    if (!w->abandoned)
+        end_export(w, r->segment);
 }
 
 void region_drop_all(struct win *w)
 {
-    if (!w->dynamic || !w->ctl)
-        return;
-    const struct table old = own_table(w->ctl);
-    const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
-    publish(w->ctl, write_begin(w->ctl), 0);
-    for (uint32_t i = 0; i < n && !w->abandoned; i++)
-        end_export(w, segment_of(&old.list[i]));
-}
-
-int region_detach(struct win *w, uint64_t addr)
-{
-    const struct table old = own_table(w->ctl);
-    const struct win_region *list = old.list;
-    const uint32_t n = atomic_load_explicit(old.n, memory_order_relaxed);
-    uint32_t at = 0;
-    while (at < n && addr_of(&list[at]) != addr)
-        at++;
-    if (at == n)
-        return MRMA_ERR_RMA_ATTACH;
-    const uint64_t segment = segment_of(&list[at]);
-    const struct table new = write_begin(w->ctl);
-    copy_entries(new.list, list, at);
-    copy_entries(new.list + at, list + at + 1, n - at - 1);
-    publish(w->ctl, new, n - 1);
-    /* Behind the table: who sees the count (unmap_gone of path/attached.c, acquire) sees the table
-     * without the region, too, and does not take it for one that is left. */
-    atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_release);
-    end_export(w, segment);
-    return MRMA_SUCCESS;
+    if (w->regions)
+        region_tree_clear(tree_of(w->regions), drop_export, w);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * span_list.h - stretches of addresses that do not overlap, sorted, each found by an address in it:
- * the regions that a process has attached to a dynamic window, and those of other processes whose
- * keys it knows.
+ * the regions of other processes whose keys this one knows.
  *
  * What a list holds is its user's, with a struct span in front. Locks: the user's.
  */

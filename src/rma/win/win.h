@@ -48,13 +48,6 @@
 #include "rma/win/target_table.h"
 #include "sys/fmutex.h"
 
-enum { WIN_REGIONS_MAX = 4096 }; /* attached regions of a dynamic window, per process */
-
-struct win_region {
-    _Atomic uint64_t addr, len;
-    _Atomic uint64_t segment; /* by which others attach it (env.h); 0: they cannot */
-};
-
 /* Signals from one peer; counters that only grow (and wrap). */
 struct win_signals {
     _Atomic uint32_t posts;     /* exposure epochs posted to me */
@@ -107,12 +100,9 @@ struct win_ctl {
     _Atomic uint32_t strict_all;
     /* By the owner: fence phases (by parity) and exposure under MPI_MODE_NOPUT. */
     _Atomic uint32_t noput_phase[2], noput_post;
-    /* Dynamic windows: the regions are in two tables, of which the version's last bit says the
-     * valid one. */
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_version;
-    _Atomic uint32_t regions_gone; /* how many have been detached, by the owner */
-    _Atomic uint32_t nregions[2];
-    _Atomic uint64_t regions_offset; /* bytes from the control block to the tables */
+    /* Dynamic windows, by the owner. */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_gone; /* how many have been detached */
+    _Atomic uint64_t regions_offset; /* bytes from the control block to the tree: region.h */
     /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
      * block may be another window's by then: lost.c. By whoever has heard of it. */
     _Atomic uint64_t lost;
@@ -151,6 +141,7 @@ struct path_ops;
 struct sync_ops;
 struct pkt_target;
 struct pkt_origin;
+struct region_view;
 struct strict;
 struct applying;
 
@@ -175,7 +166,8 @@ struct rma_target {
     /* Contiguous puts of at most so many bytes go into the open packet of the pair in any epoch,
      * and nobody watches them; 0 of others, and until there is a pair: fast.h. */
     _Atomic size_t plain_max;
-    uint64_t vaddr; /* its own address of base */
+    uint64_t vaddr;              /* its own address of base */
+    struct region_view *regions; /* of a dynamic window, where ctl is there: region.h */
     int rank;
     bool lost;     /* its process is, as far as this one knows: lost.h. Under the engine's lock */
     bool attaches; /* of a dynamic window: its regions are attached when they are used */
@@ -249,6 +241,7 @@ struct win {
     bool has_assisted;            /* some memory peers are kernel-assisted */
     bool assisted;                /* this process is such a target */
     bool exports;                 /* dynamic: what is attached to it is exported for others */
+    struct region_view *regions;  /* dynamic: this process's own: region.h */
     const struct path_ops *front; /* of the paths of its targets, where MPIRMA_STRICT or
                                      MPIRMA_TRACE puts anything there; else NULL */
 
