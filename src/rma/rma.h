@@ -291,9 +291,14 @@ static inline bool rma_req_done(struct rma_req *req)
  * Test. Returns whether anything moved. Any thread. */
 bool rma_progress(struct rma *rma);
 
-/* rma_progress_requests does one round of progress for who waits for requests: those to a process
- * that has died end with an error. Any thread. */
+/* rma_progress_requests does one round of progress for who waits for requests. What their
+ * operations have left unsent leaves first (rma_requests_unsent); those to a process that has died
+ * end with an error. Any thread. */
 void rma_progress_requests(struct rma *rma);
+
+/* rma_requests_unsent returns whether operations with requests, complete or not, have been left
+ * unsent: the next rma_progress_requests sends them. Any thread. */
+bool rma_requests_unsent(const struct rma *rma);
 
 /* rma_uses_packets returns whether any window of this process sends or receives packets, or has. */
 bool rma_uses_packets(const struct rma *rma);

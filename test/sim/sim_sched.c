@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/unsent.h"
 #include "rma/progress/wait.h"
 #include "sim_core.h"
 
@@ -150,13 +151,19 @@ static bool polls(struct sim_proc *p)
     return atomic_load_explicit(&p->attention.polling, memory_order_relaxed) != 0;
 }
 
-/* As rma_agent_loop: only while nobody else polls; tells the process when something moved. */
+/* As rma_agent_loop: only while nobody else polls, but for what is unsent; tells the process when
+ * something moved. */
 static void agent_turn(struct sim_proc *p)
 {
     struct sim *s = p->sim;
     p->agent_due = false;
-    if (p->dead || polls(p))
+    if (p->dead)
         return;
+    (void)unsent_look(&p->rma);
+    if (polls(p)) {
+        agent_later(p, unsent_pause(&p->rma));
+        return;
+    }
     rma_check_waiting(&p->rma);
     const bool moved = rma_poll_surely(&p->rma, NULL);
     if (moved)

@@ -34,6 +34,10 @@
 
 _Atomic unsigned request_npending;
 
+/* One of request_npending stands for operations that are unsent, though all their requests may be
+ * complete: the next call for a request sends them. */
+static _Atomic bool unsent_noted;
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list live = {{&live.head, &live.head}};
 static struct list pending = {{&pending.head, &pending.head}};
@@ -108,6 +112,21 @@ static void request_undo(struct mpi_request *r)
     mpi_host.Request_free(&handle);
 }
 
+static void note_unsent(void)
+{
+    if (rma_requests_unsent(mpi_state.rma) &&
+        !atomic_exchange_explicit(&unsent_noted, true, memory_order_relaxed))
+        atomic_fetch_add_explicit(&request_npending, 1, memory_order_relaxed);
+}
+
+/* Before they are sent: what is left unsent from now on is noted again. */
+static void unsent_leaves(void)
+{
+    if (atomic_load_explicit(&unsent_noted, memory_order_relaxed) &&
+        atomic_exchange_explicit(&unsent_noted, false, memory_order_relaxed))
+        atomic_fetch_sub_explicit(&request_npending, 1, memory_order_relaxed);
+}
+
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request)
 {
@@ -118,6 +137,7 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
     }
     r->rec = rec;
     *request = r->handle;
+    note_unsent();
     if (err == OP_NOTHING) {
         atomic_store_explicit(&r->req.err, MRMA_SUCCESS, memory_order_relaxed);
         return PMPI_Grequest_complete(r->handle);
@@ -152,6 +172,7 @@ void request_advance(void)
     struct list done;
     struct list_node *node;
 
+    unsent_leaves();
     rma_progress_requests(mpi_state.rma);
     notify_request_advance();
     request_collect(&done);

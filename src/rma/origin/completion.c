@@ -98,9 +98,11 @@ static bool flushed(void *arg)
     return true;
 }
 
-/* Send what is needed to flush (PKT_F_FLUSH), to unlock (PKT_F_UNLOCK), or only to get the replies
- * that are waited for (0); these prove that their operation is done at the target, and all before
- * it. Under the engine's lock, which is given up while it waits to send. */
+/* Send what is needed to flush (PKT_F_FLUSH), to unlock (PKT_F_UNLOCK), or only what is in the open
+ * packet (0): for its replies, which prove that their operation is done at the target, and all
+ * before it; and since a local flush enables operations, which must then complete whatever this
+ * process does next (MPI 4.1, 12.7.3). Under the engine's lock, which is given up while it waits to
+ * send. */
 static int request_flush(struct pkt_target *pt, uint8_t flag)
 {
     int err = MRMA_SUCCESS;
@@ -109,7 +111,7 @@ static int request_flush(struct pkt_target *pt, uint8_t flag)
         if (!issue_unflushed(pt))
             flag = 0;
     }
-    if (err || (!flag && !(pt->count && pt->replies)))
+    if (err || (!flag && !pt->count))
         return err;
     return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
 }
@@ -361,6 +363,8 @@ bool issue_got_post(struct rma_target *t, uint32_t seq)
         return false;
     atomic_store_explicit(&t->in->posts, seq,
                           memory_order_release); /* pairs with has_posted of early.c */
+    if (t->pkt)
+        pkt_word_came(t->pkt);
     return true;
 }
 
@@ -373,6 +377,7 @@ void issue_got_open(struct rma_target *t, uint32_t seq, bool lock)
         pt->open_seq = seq + 1;
     else
         pkt_lock_granted(pt, seq);
+    pkt_word_came(pt);
 }
 
 bool issue_got_ack(struct rma_target *t, uint32_t seq)
@@ -390,6 +395,7 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
         pt->win->origin_side.unconfirmed -= pt->win->origin_side.unconfirmed != 0;
     }
     pt->win->rma->stats.acks++;
+    pkt_word_came(pt);
     return true;
 }
 
@@ -490,6 +496,7 @@ void pair_free(struct rma_target *t)
     fail(pt, MRMA_ERR_PROC_FAILED);
     pt->acks_seen = pt->acks_due; /* nobody waits any more */
     lock_ended(pt);
+    unsent_gone(pt->win->rma, &pt->unsent);
     type_table_free(pt->types);
     region_keys_free(pt);
     free(pt->buf);

@@ -104,6 +104,11 @@ static size_t plain_max(const struct win *w, const struct rma_target *t)
     return least ? least - 1 : 0;
 }
 
+static bool leave_unsent(struct unsent *u)
+{
+    return pkt_leave(LIST_ENTRY(u, struct pkt_target, unsent));
+}
+
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
 {
     struct pkt_target *pt = t->pkt;
@@ -128,6 +133,7 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
         list_init(&pt->requests);
         list_init(&pt->under_way);
         pt->epoch_seen = atomic_load_explicit(&w->gen, memory_order_relaxed) - 1;
+        pt->unsent.leave = leave_unsent;
         t->pkt = pt;
         atomic_store_explicit(&t->plain_max, plain_max(w, t), memory_order_relaxed);
     }
@@ -258,8 +264,7 @@ static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
     early_leave(pt, hdr->epoch, 1);
     /* An acknowledgement says that the epoch is open, too, and so does a reply in a lock epoch.
      * Short epochs need not know. */
-    const bool reported =
-        hdr->flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->answered);
+    const bool reported = hdr->flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->asks);
     if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !reported &&
         2 * early_left(pt) >= most_early(pt)) {
         hdr->flags |= PKT_F_WANT_OPEN;
@@ -327,8 +332,10 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     early_note(pt);
     while (!err && !may_send(pt)) { /* while this thread waits, another may use up the room */
         err = pkt_ask_open(pt);
+        pt->senders++; /* else it would leave without what this call adds to it */
         if (!err)
             err = wait_opened(pt, may_send);
+        pt->senders--;
         if (!err && sent_meanwhile(pt, flags))
             return MRMA_SUCCESS;
     }
@@ -350,8 +357,59 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     pt->unconfirmed |= hdr->count != 0;
     pt->used = sizeof *hdr;
     pt->count = 0;
-    pt->answered = false;
+    pt->asks = 0;
+    unsent_gone(pt->win->rma, &pt->unsent);
     return pkt_send(pt, hdr);
+}
+
+/* Does the open packet belong to an epoch that goes on? A call that ends an epoch sends the packet
+ * itself; it is left over where that has failed. */
+static bool epoch_goes_on(const struct pkt_target *pt)
+{
+    const struct win *w = pt->win;
+    return list_node_queued(&pt->touched) && epoch_now(&w->epoch) != EPOCH_NONE &&
+           pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed);
+}
+
+static int send_or_ask(struct pkt_target *pt)
+{
+    /* Who is asked for a request need not know that the host's call that polled has ended: it finds
+     * the packet at the end of its agent's short sleep. Waits of this library call the agent before
+     * that (progress/wait.c), but the wait for a request is none of these. */
+    struct attention *peer = pt->unsent.awaited ? pt->target->peer->attention : NULL;
+    early_note(pt);
+    if (!may_send(pt)) {
+        unsent_gone(pt->win->rma, &pt->unsent);
+        return pkt_ask_open(pt);
+    }
+    const int err = pkt_send_open(pt, 0, true);
+    if (peer)
+        attention_call_agent(peer, pt->target->peer->ring_fd);
+    return err;
+}
+
+bool pkt_leave(struct pkt_target *pt)
+{
+    if (!pt->count || pt->senders || !epoch_goes_on(pt)) {
+        unsent_gone(pt->win->rma, &pt->unsent);
+        return true;
+    }
+    if (!queue_short(pt))
+        return false;
+    const int err = send_or_ask(pt);
+    if (unlikely(err)) {
+        issue_keep_error(pt->win, err);
+        origin_fail(pt, err);
+    }
+    return true;
+}
+
+void pkt_word_came(struct pkt_target *pt)
+{
+    const bool waits = !list_node_queued(&pt->unsent.link);
+    if (pt->count && (waits || (pt->unsent.awaited && pt->replies == pt->asks)) && !pkt_leave(pt) &&
+        waits)
+        unsent_add(pt->win->rma, &pt->unsent);
 }
 
 /* A pair with something in its open packet; NULL: there is none. */

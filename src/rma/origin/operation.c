@@ -91,7 +91,7 @@ static int append_records(struct pkt_target *pt, struct record_source *src)
         if (src->define && !define) /* the table was dropped while this thread waited */
             continue;
         name_type(pt, src);
-        pt->count += src->define ? 2 : 1;
+        pkt_add_records(pt, src->define ? 2 : 1);
         pt->used += (uint32_t)record_build(src, pt->buf + pt->used, pt->room - pt->used);
     }
     count_phase(pt, src->pos - before);
@@ -269,7 +269,7 @@ static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const 
     if (err)
         return err;
     err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);
-    pt->answered |= fetch && !stream && !err;
+    pt->asks += fetch && !err && pt->count;
     if (err && src.request)
         origin_request_cancel(pt->win, src.request, err);
     return err;
@@ -283,7 +283,7 @@ static int append_notification(struct pkt_target *pt, const struct rma_op *op)
     if (err)
         return err;
     pt->used += (uint32_t)record_notify(pt->buf + pt->used, (uint8_t)op->notify);
-    pt->count++;
+    pkt_add_records(pt, 1);
     count_phase(pt, PKT_NOTIFY_BYTES);
     return MRMA_SUCCESS;
 }
@@ -302,10 +302,31 @@ static int send_notification(struct pkt_target *pt)
     return pkt_send_open(pt, 0, true);
 }
 
-/* A request's operation leaves at once: nobody may ever synchronize. */
+/* Is nothing on its way to the target, as far as answers tell, and nothing in the open packet that
+ * has waited for such an answer? Of what fetches the answer will tell when it has arrived, of all
+ * else nothing does before a flush. */
+static bool nothing_in_flight(const struct pkt_target *pt, enum pkt_op_kind kind)
+{
+    return pt->replies == pt->asks && pt->acks_seen == pt->acks_due && !pt->unsent.awaited &&
+           (pkt_fetches(kind) || !issue_unflushed(pt));
+}
+
+/* An operation with a request leaves at once if nothing is in flight to its target. Those behind it
+ * share packets: they leave when the program asks for any request, or when the answers to those
+ * before them are here (pkt_word_came), as nobody may ever synchronize. */
+static void leave_request(struct pkt_target *pt, bool alone)
+{
+    if (!pt->count)
+        return;
+    unsent_await(pt->win->rma, &pt->unsent);
+    if (alone)
+        (void)pkt_leave(pt);
+}
+
 static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
 {
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
+    const bool alone = op->req && nothing_in_flight(pt, kind);
     pkt_target_touch(pt);
     int err = pkt_await_unlocked(pt);
     if (!err)
@@ -318,14 +339,10 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
         return err ? err : send_notification(pt);
     if (likely(!op->req))
         return err;
-    if (!err && pt->count)
-        err = pkt_send_open(pt, 0, true);
-    /* Was the packet left to a call of the host that has ended meanwhile, the agent finds it at the
-     * end of its short sleep. Waits of this library do not wait for that (progress/wait.c), but the
-     * wait for a request is none of these, and the target is not known there. */
-    if (pt->target->peer->attention)
-        attention_call_agent(pt->target->peer->attention, pt->target->peer->ring_fd);
-    return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
+    if (err)
+        return origin_abandon(pt, op->req, err);
+    leave_request(pt, alone);
+    return MRMA_SUCCESS;
 }
 
 /* ---- from the path ---- */
@@ -341,7 +358,7 @@ static inline bool append_plain(const struct win *w, struct pkt_target *pt, cons
         pt->room - pt->used < sizeof(struct pkt_plain) + pkt_align(len))
         return false;
     pt->used += (uint32_t)record_plain(pt->buf + pt->used, from, (uint32_t)offset, len, 0);
-    pt->count++;
+    pkt_add_records(pt, 1);
     pt->written++;
     count_phase(pt, len);
     return true;

@@ -12,6 +12,7 @@
 #include "base/list.h"
 #include "ch3/pkt.h"
 #include "rma/origin/early.h"
+#include "rma/progress/unsent.h"
 #include "rma/win/span_list.h"
 #include "rma/win/win.h"
 
@@ -19,11 +20,14 @@
 struct pkt_target {
     struct win *win;
     struct rma_target *target;
-    unsigned char *buf;   /* the open packet; header first */
-    uint32_t room;        /* bytes of buf: grows with what is put in, to PKT_MAX at most */
-    uint32_t used;        /* bytes in it; sizeof(struct pkt_hdr) when empty */
-    uint32_t count;       /* records in it */
-    bool answered;        /* one of them has a reply */
+    unsigned char *buf; /* the open packet; header first */
+    uint32_t room;      /* bytes of buf: grows with what is put in, to PKT_MAX at most */
+    uint32_t used;      /* bytes in it; sizeof(struct pkt_hdr) when empty */
+    uint32_t count;     /* records in it */
+    uint32_t asks;      /* and operations among them that have replies */
+    uint32_t senders;   /* threads that wait to send it */
+    struct unsent
+        unsent; /* entered while there are records in it, unless it waits for the target */
     uint64_t phase_bytes; /* named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
     bool asked;        /* PKT_F_WANT_OPEN was sent in this epoch */
@@ -53,6 +57,15 @@ struct pkt_target {
     bool asking;                /* it was asked for one, and has not answered */
     struct list_node touched;   /* in win->origin_side.touched while used in this epoch */
 };
+
+/* pkt_add_records notes that so many records, more than 0, were put into the open packet. Under the
+ * engine's lock. */
+static inline void pkt_add_records(struct pkt_target *pt, uint32_t records)
+{
+    if (pt->count == 0)
+        unsent_add(pt->win->rma, &pt->unsent);
+    pt->count += records;
+}
 
 /* issue_unflushed returns whether operations to pt were issued behind which no flush has been sent
  * and which are not known to be done. Those that fetch do not count: their replies tell. Under the

@@ -209,8 +209,10 @@ static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part
     rq->pos += part->len;
     rq->left -= part->len;
     if (!rq->left) {
+        struct pkt_target *pt = rq->pt;
         note_done(rq);
         end_request(r, rq, MRMA_SUCCESS);
+        pkt_word_came(pt);
     }
     return true;
 }

@@ -7,7 +7,8 @@
  * contiguous put or get of an epoch is done at once. Those after it are kept back until one system
  * call does them all (sys/procmem_queue.h): with a flush or the end of the epoch, and before
  * another operation on that target; the standard does not order them (MPI 4.1, 12.7), but they are
- * done in the order of the calls. In fence and PSCW epochs small puts go into a stage first
+ * done in the order of the calls. What nobody completes so is done within a bounded time by the
+ * agent, or by who polls where there is none (progress/unsent.h). In fence and PSCW epochs small puts go into a stage first
  * (stage.h). In a passive target epoch the origin may send the operation as a packet instead, and
  * the target does it: if a thread of the target polls now and an agent will serve what comes after
  * that thread has stopped, for a packet through the ring costs less than a system call; and by the
@@ -65,6 +66,7 @@
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/unsent.h"
 #include "rma/progress/wait.h"
 #include "rma/win/full_fence.h"
 #include "rma/win/win.h"
@@ -148,18 +150,35 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
+static int settle(struct win *w, struct rma_target *t);
+
+static bool leave_gathered(struct unsent *u)
+{
+    struct rma_target *t = LIST_ENTRY(u, struct rma_target, path_side.unsent);
+    struct win *w = t->path_side.unsent_of;
+    const int err = settle(w, t);
+    if (unlikely(err))
+        issue_keep_error(w, err);
+    return true;
+}
+
 static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, uint64_t vaddr, size_t len)
 {
     const bool write = kind == PKT_OP_PUT;
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
     rma_enter(w->rma);
-    if (unlikely(!t->path_side.gathered))
+    if (unlikely(!t->path_side.gathered)) {
         t->path_side.gathered =
             procmem_queue_create(t->peer->pid, w->rma->log, (size_t)w->rma->conf->assisted_queue);
+        t->path_side.unsent.leave = leave_gathered;
+        t->path_side.unsent_of = w;
+    }
     const int err = t->path_side.gathered
                         ? procmem_queue_add(t->path_side.gathered, write, here, vaddr, len)
                         : MRMA_ERR_NO_MEM;
+    if (!list_node_queued(&t->path_side.unsent.link) && t->path_side.gathered)
+        unsent_add(w->rma, &t->path_side.unsent);
     note_sent(w, t, SENT_GATHERED);
     rma_leave(w->rma);
     return err;
@@ -196,6 +215,7 @@ static int look(struct win *w, struct rma_target *t)
 static int settle(struct win *w, struct rma_target *t)
 {
     int err = MRMA_SUCCESS;
+    unsent_gone(w->rma, &t->path_side.unsent);
     if (t->path_side.gathered && t->sent == SENT_GATHERED && unlikely(!seen_lately(w, t)))
         err = look(w, t);
     if (likely(!err) && t->path_side.gathered)
@@ -241,6 +261,8 @@ void assisted_drop(struct rma_target *t)
 {
     procmem_queue_free(t->path_side.gathered);
     t->path_side.gathered = NULL;
+    if (list_node_queued(&t->path_side.unsent.link))
+        list_remove(&t->path_side.unsent.link);
 }
 
 void assisted_lose(struct win *w, struct rma_target *t)

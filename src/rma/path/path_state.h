@@ -13,8 +13,10 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "rma/progress/progress_state.h"
 
 struct procmem_queue;
+struct win;
 struct win_stage;
 
 /* In struct win. */
@@ -29,6 +31,8 @@ struct path_target {
     size_t deferred_bytes;          /* that they take here */
     struct list_node link;          /* in path_win.deferring while they wait */
     struct procmem_queue *gathered; /* those that share a system call: assisted.c */
+    struct unsent unsent;           /* entered while there are any */
+    struct win *unsent_of;          /* of this target */
     _Atomic uint64_t copied_in;     /* win.gen at the last operation that could have been queued */
     _Atomic uint32_t regions_gone;  /* as in its control block at the last look: attached.c */
 };

@@ -7,6 +7,9 @@
  * nobody tells when that call ends: as long as packets are served so it sleeps for a short time
  * only, and serves what it finds then. Otherwise it sleeps without limit.
  *
+ * What calls have left unsent it sends (unsent.h). As long as a look at that is due it sleeps for
+ * the rest of the period only, whoever polls.
+ *
  * Where a channel wakes nobody at all it polls, sleeping for a time that grows while nothing comes
  * (rma_pause).
  *
@@ -35,6 +38,7 @@
  */
 #include "rma/progress/progress.h"
 
+#include "rma/progress/unsent.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"
@@ -61,11 +65,17 @@ static bool agent_round(struct rma *r, bool *block)
     return moved;
 }
 
+/* Of two limits of time of which 0 is none. */
+static uint64_t shorter(uint64_t a, uint64_t b)
+{
+    return a && (!b || a < b) ? a : b;
+}
+
 uint64_t rma_agent_limit(const struct rma *r)
 {
-    if (ch3_unsent_must_poll(r->ch3))
-        return UNSENT_SLEEP_NS;
-    return atomic_load_explicit(&r->nlock_wins, memory_order_relaxed) ? CHECK_SLEEP_NS : 0;
+    const bool waits = atomic_load_explicit(&r->nlock_wins, memory_order_relaxed);
+    const uint64_t check = waits ? CHECK_SLEEP_NS : 0;
+    return shorter(unsent_pause(r), ch3_unsent_must_poll(r->ch3) ? UNSENT_SLEEP_NS : check);
 }
 
 static bool stopped(const _Atomic bool *stop)
@@ -76,6 +86,7 @@ static bool stopped(const _Atomic bool *stop)
 struct short_sleep {
     uint32_t polls; /* rma->progress.polls when the agent looked last */
     uint64_t ns;    /* length of the last one; 0: the agent has slept without limit since */
+    bool looked;    /* it has woken up for a look at what is unsent, not for a packet */
 };
 
 /* How long the next one is: each is longer than the one before, up to a limit. */
@@ -102,19 +113,13 @@ static bool others_have_polled(const struct rma *r, struct short_sleep *s)
  * the last short sleep. Sets s->ns. */
 static void sleep_beside_host(struct rma *r, struct short_sleep *s)
 {
-    const bool served = others_have_polled(r, s) || s->ns == 0;
+    const bool served = others_have_polled(r, s) || (s->ns == 0 && !s->looked);
     if (served && attention_host_polled(r->env->attention))
         (void)longer(s);
     else
         s->ns = 0;
     /* C of attention.h, with event_enter */
     attention_agent_sleeps(r->env->attention, s->ns != 0);
-}
-
-/* Of two limits of time of which 0 is none. */
-static uint64_t shorter(uint64_t a, uint64_t b)
-{
-    return a && (!b || a < b) ? a : b;
 }
 
 /* Until it polls again, where nobody wakes it. Who polls beside it does not tell when he stops. */
@@ -148,7 +153,7 @@ static void stay_away(struct rma *r, struct short_sleep *s)
         s->ns = 0;
     else
         atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
-    event_poll(r->env->agent_bell, NULL, 0, off ? 0 : longer(s));
+    event_poll(r->env->agent_bell, NULL, 0, shorter(unsent_pause(r), off ? 0 : longer(s)));
     atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
 }
 
@@ -196,11 +201,12 @@ bool rma_has_agent(const struct rma *r)
 
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
 {
-    struct short_sleep s = {0, 0};
+    struct short_sleep s = {0, 0, false};
     if (r->env->trace)
         trace_thread_is(r->env->trace, SPOOL_AGENT);
     while (!stopped(stop)) {
         int fds[CH3_MAX_CHANNELS];
+        s.looked = unsent_look(r);
         if (!others_poll(r) && agent_round(r, NULL))
             continue;
         const unsigned n = ch3_wait_fds(r->ch3, fds);

@@ -11,6 +11,7 @@
 #include "rma/progress/progress.h"
 
 #include "rma/progress/hooks.h"
+#include "rma/progress/unsent.h"
 #include "rma/win/win.h"
 
 enum { PAUSE_PART = 8, PAUSE_MIN_NS = 20000, PAUSE_MAX_NS = 1000000 };
@@ -19,6 +20,7 @@ enum { LOOK_PAUSE_MIN_NS = 1000, LOOK_PAUSE_MAX_NS = 50000, LOOK_SKIPS = 7 };
 void progress_init(struct rma *r, const struct progress_hooks *hooks)
 {
     r->progress = (struct progress_rma){.hooks = hooks};
+    unsent_init(r);
 }
 
 static bool poll_locked(struct rma *r)
@@ -28,6 +30,7 @@ static bool poll_locked(struct rma *r)
         atomic_store_explicit(&r->progress.served_at, r->clock(), memory_order_relaxed);
     if (unlikely(!list_empty(&r->lock_wins)))
         moved |= r->progress.hooks->grant_locks(r);
+    unsent_look_locked(r);
     return moved;
 }
 
@@ -166,7 +169,7 @@ static bool look_at_network(struct rma *r)
 
 static bool look(struct rma *r)
 {
-    if (ch3_pending_silent(r->ch3))
+    if (ch3_pending_silent(r->ch3) || unsent_poll_due(r))
         return rma_poll(r);
     return ch3_looks_by_calls(r->ch3) && look_at_network(r);
 }
@@ -196,7 +199,7 @@ bool rma_uses_network(const struct rma *r)
 
 bool rma_host_poll_network(struct rma *r)
 {
-    return count_served(r, look_at_network(r));
+    return count_served(r, unsent_poll_due(r) ? rma_poll(r) : look_at_network(r));
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)

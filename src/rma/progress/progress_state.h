@@ -3,7 +3,7 @@
  * progress_state.h - what waits, rounds of progress and the agent keep in struct rma. Only this
  * room touches it; others ask and tell by progress.h and wait.h.
  *
- * Locks: none. What is not atomic is written while a window is created, under the engine's lock
+ * Locks: none, but for what is unsent. What is not atomic is written while a window is created, under the engine's lock
  * where several threads may call, and before the window that needs it is used. Threads that wait
  * in other windows read packets, oversubscribed and spin_inline meanwhile: these only say how a
  * wait is spent, and nothing else is read on their word.
@@ -14,7 +14,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
+
 struct progress_hooks;
+
+/* Something that a call has left unsent, part of what keeps it: unsent.h. All zero but for leave:
+ * it is not entered. Guarded by the engine's lock. */
+struct unsent {
+    struct list_node link; /* in unsent_list.entries */
+    /* leave sends it if it may leave now, and takes it out (unsent_gone): true. False: it may not
+     * for want of room, and stays. Under the engine's lock; does not wait. */
+    bool (*leave)(struct unsent *u);
+    bool seen;    /* a look has found it */
+    bool awaited; /* it has operations with requests */
+};
+
+/* Everything that is unsent. The list and the counts are guarded by the engine's lock. */
+struct unsent_list {
+    struct list entries;
+    uint32_t added, added_before; /* so many were entered, and at the last look */
+    _Atomic uint32_t awaited;     /* entries with operations with requests */
+    _Atomic bool due;             /* there will be a look at due_at; changed under the lock */
+    _Atomic uint64_t due_at;
+};
 
 struct progress_rma {
     const struct progress_hooks *hooks; /* hooks.h */
@@ -34,6 +56,7 @@ struct progress_rma {
     _Atomic uint32_t look_skipped;    /* so many calls were to follow without doing so... */
     _Atomic uint32_t look_skips;      /* ...and so many of these are left */
     _Atomic uint64_t next_check;      /* when one of these looks whether a peer has died */
+    struct unsent_list unsent;        /* unsent.h */
 };
 
 #endif

@@ -21,6 +21,7 @@
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
+#include "rma/progress/unsent.h"
 #include "rma/traced/traced.h"
 #include "rma/win/win.h"
 
@@ -176,8 +177,15 @@ int rma_between_tests(struct rma *r, struct win *w)
     return tests % TESTS_PER_CLOCK ? MRMA_SUCCESS : check_now_and_then(r, w);
 }
 
+bool rma_requests_unsent(const struct rma *r)
+{
+    return unsent_awaited(r);
+}
+
 void rma_progress_requests(struct rma *r)
 {
+    if (unsent_awaited(r))
+        unsent_send(r, true);
     (void)rma_progress(r);
     (void)rma_between_tests(r, NULL); /* the requests say it themselves */
 }
@@ -221,7 +229,8 @@ static void watch_end(struct rma *r)
 /* For how long to sleep at most. poll: something has to be polled for before long. */
 static uint64_t sleep_limit(const struct rma *r, bool poll)
 {
-    const uint64_t limit = poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS, pause = rma_pause(r);
+    const bool looks = poll || (!r->progress.agent && unsent_pause(r));
+    const uint64_t limit = looks ? SHORT_SLEEP_NS : LONG_SLEEP_NS, pause = rma_pause(r);
     return pause && pause < limit ? pause : limit;
 }
 
@@ -313,6 +322,8 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             continue;
         }
         const uint64_t now = r->clock();
+        if (!p.start) /* what this thread has left may be what others wait for */
+            unsent_send(r, false);
         if (!p.start && r->progress.packets)
             call_agents(w, wait);
         if (!p.start)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * unsent.c - see unsent.h.
+ *
+ * Invariant: an entry is in the list, or in a list of those that leave at this moment, which one
+ * thread walks under the engine's lock; leave() may take others out of either, since a target that
+ * is found to be lost loses all that is kept for it.
+ */
+#include "rma/progress/unsent.h"
+
+#include "rma/progress/progress.h"
+
+void unsent_init(struct rma *r)
+{
+    list_init(&r->progress.unsent.entries);
+}
+
+void unsent_wake(struct rma *r)
+{
+    struct unsent_list *all = &r->progress.unsent;
+    atomic_store_explicit(&all->due_at, 0, memory_order_relaxed);
+    atomic_store_explicit(&all->due, true, memory_order_release); /* A */
+    if (rma_has_agent(r))
+        event_notify(&r->env->attention->agent, r->env->ring_fd); /* B */
+}
+
+void unsent_await(struct rma *r, struct unsent *u)
+{
+    if (u->awaited)
+        return;
+    u->awaited = true;
+    atomic_fetch_add_explicit(&r->progress.unsent.awaited, 1, memory_order_relaxed);
+}
+
+/* An entry that may not leave yet for want of room is looked at again. */
+static void leave_all(struct rma *r, struct list *leaving)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(leaving)) != NULL) {
+        struct unsent *u = LIST_ENTRY(node, struct unsent, link);
+        if (!u->leave(u))
+            list_push_back(&r->progress.unsent.entries, node);
+    }
+}
+
+static void take_out(struct list_node *node, struct list *leaving)
+{
+    list_remove(node);
+    list_push_back(leaving, node);
+}
+
+void unsent_send(struct rma *r, bool awaited)
+{
+    struct list leaving;
+    if (!atomic_load_explicit(&r->progress.unsent.due, memory_order_relaxed))
+        return;
+    list_init(&leaving);
+    rma_enter(r);
+    LIST_EACH_SAFE (node, &r->progress.unsent.entries)
+        if (!awaited || LIST_ENTRY(node, struct unsent, link)->awaited)
+            take_out(node, &leaving);
+    leave_all(r, &leaving);
+    rma_leave(r);
+}
+
+static bool is_due(const struct rma *r, uint64_t now)
+{
+    const struct unsent_list *all = &r->progress.unsent;
+    return atomic_load_explicit(&all->due, memory_order_acquire) && /* pairs with A */
+           now >= atomic_load_explicit(&all->due_at, memory_order_relaxed);
+}
+
+static void look(struct rma *r, uint64_t now)
+{
+    struct unsent_list *all = &r->progress.unsent;
+    struct list leaving;
+    list_init(&leaving);
+    LIST_EACH_SAFE (node, &all->entries) {
+        struct unsent *u = LIST_ENTRY(node, struct unsent, link);
+        if (u->seen)
+            take_out(node, &leaving);
+        u->seen = true;
+    }
+    leave_all(r, &leaving);
+    if (list_empty(&all->entries) && all->added == all->added_before)
+        atomic_store_explicit(&all->due, false, memory_order_relaxed);
+    all->added_before = all->added;
+    atomic_store_explicit(&all->due_at, now + UNSENT_LOOK_NS, memory_order_relaxed);
+}
+
+bool unsent_look(struct rma *r)
+{
+    if (likely(!atomic_load_explicit(&r->progress.unsent.due, memory_order_relaxed)))
+        return false;
+    const uint64_t now = r->clock();
+    if (!is_due(r, now))
+        return false;
+    rma_enter(r);
+    look(r, now);
+    rma_leave(r);
+    return true;
+}
+
+void unsent_look_locked(struct rma *r)
+{
+    if (unsent_poll_due(r))
+        look(r, r->clock());
+}
+
+bool unsent_poll_due(const struct rma *r)
+{
+    return unlikely(atomic_load_explicit(&r->progress.unsent.due, memory_order_relaxed)) &&
+           !rma_has_agent(r) && is_due(r, r->clock());
+}
+
+uint64_t unsent_pause(const struct rma *r)
+{
+    const struct unsent_list *all = &r->progress.unsent;
+    if (likely(!atomic_load_explicit(&all->due, memory_order_acquire))) /* D; pairs with A */
+        return 0;
+    const uint64_t now = r->clock(), at = atomic_load_explicit(&all->due_at, memory_order_relaxed);
+    return at > now ? at - now : 1;
+}

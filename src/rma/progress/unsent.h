@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * unsent.h - what calls have left here to leave with later operations: open packets
+ * (origin/open_packet.c), and small copies that wait for others to share a system call
+ * (path/assisted.c). No synchronization need follow soon, or at all before another process has seen
+ * them: so each leaves by itself, within a bounded time.
+ *
+ * Who leaves something enters it (unsent_add), and who sends it takes it out (unsent_gone). The
+ * agent looks at what is entered every UNSENT_LOOK_NS. What it finds for the second time leaves;
+ * that is twice the period after it was entered, at the latest, and once the period at the
+ * earliest, so that a put which is flushed soon is not torn from its flush. Without an agent every
+ * round of progress looks, if the period is over: in calls of this library, and in those of a host
+ * that polls for it.
+ *
+ * While nothing is entered nobody looks: who enters something when no look is due wakes the agent,
+ * which looks on until nothing was entered for a whole period.
+ *
+ *   thread that enters                    agent
+ *   A: due = true (engine's lock)         C: announces itself as a sleeper; fence (event_enter)
+ *      fence                              D: due? sleep for the rest of the period only
+ *   B: a sleeper? wake it
+ *
+ * The fences are in one order: B sees C, or D sees A. due becomes false under the engine's lock
+ * alone, when the list is empty; so who enters something afterwards finds that, and wakes.
+ *
+ * What cannot leave because its target has not begun its part of the epoch is taken out by
+ * leave(), and leaves when the target's word comes (pkt_word_came, open_packet.h). Nobody looks
+ * meanwhile.
+ *
+ * Locks: the engine's is held by the caller of unsent_add, unsent_await and unsent_gone, and of
+ * leave(). The others are called without it.
+ */
+#ifndef MRMA_RMA_PROGRESS_UNSENT_H
+#define MRMA_RMA_PROGRESS_UNSENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "rma/win/win.h"
+
+enum { UNSENT_LOOK_NS = 500000 };
+
+/* unsent_init makes the list of r empty, at the layer's start. */
+void unsent_init(struct rma *r);
+
+/* unsent_wake is the rest of unsent_add, where no look is due. */
+void unsent_wake(struct rma *r);
+
+/* unsent_add enters u, whose leave is set and which is not entered. */
+static inline void unsent_add(struct rma *r, struct unsent *u)
+{
+    struct unsent_list *all = &r->progress.unsent;
+    u->seen = false;
+    all->added++;
+    list_push_back(&all->entries, &u->link);
+    if (unlikely(!atomic_load_explicit(&all->due, memory_order_relaxed)))
+        unsent_wake(r);
+}
+
+/* unsent_gone takes u out, which has been sent. Nothing happens if it is not entered. */
+static inline void unsent_gone(struct rma *r, struct unsent *u)
+{
+    if (list_node_queued(&u->link))
+        list_remove(&u->link);
+    if (unlikely(u->awaited)) {
+        u->awaited = false;
+        atomic_fetch_sub_explicit(&r->progress.unsent.awaited, 1, memory_order_relaxed);
+    }
+}
+
+/* unsent_await notes that u, which is entered, has an operation with a request: it leaves when the
+ * program asks for any request, at the latest. */
+void unsent_await(struct rma *r, struct unsent *u);
+
+/* unsent_awaited returns whether anything entered has an operation with a request. Any thread; who
+ * has entered it sees it. */
+static inline bool unsent_awaited(const struct rma *r)
+{
+    return atomic_load_explicit(&r->progress.unsent.awaited, memory_order_relaxed) != 0;
+}
+
+/* unsent_send lets everything that is entered leave now, if it may; with awaited, only what has
+ * operations with requests. Does not wait for other processes. */
+void unsent_send(struct rma *r, bool awaited);
+
+/* unsent_look looks, if that is due: what was entered at the look before leaves. Returns whether it
+ * was due. For the agent. */
+bool unsent_look(struct rma *r);
+
+/* unsent_look_locked does the same with the engine's lock held, for rounds of progress of a process
+ * without an agent. */
+void unsent_look_locked(struct rma *r);
+
+/* unsent_poll_due returns whether a process without an agent is to make a round of progress now
+ * because a look is due. Any thread. */
+bool unsent_poll_due(const struct rma *r);
+
+/* unsent_pause returns the nanoseconds until a look is due, at least 1; 0: none will be. Any
+ * thread. */
+uint64_t unsent_pause(const struct rma *r);
+
+#endif
