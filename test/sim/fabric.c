@@ -17,6 +17,8 @@
 #include "rma/win/proc_table.h"
 #include "sys/procstart.h"
 
+#define NEVER_NS UINT64_C(3600000000000)
+
 void fabric_fail(const char *file, int line, const char *what)
 {
     fprintf(stderr, "%s:%d: check failed: %s\n", file, line, what);
@@ -321,6 +323,8 @@ static void init_proc(struct fabric *f, int rank)
     ch3_init(&p->ch3, &p->log, rma_handlers, &p->rma);
     ch3_add_channel(&p->ch3, &p->channel);
     rma_init(&p->rma, &p->log, &p->conf, &p->env, &p->ch3, clock_monotonic_ns, o->threads);
+    if (!o->unsent_leaves)
+        p->rma.progress.unsent.look_ns = NEVER_NS;
 }
 
 struct fabric *fabric_new(const struct fabric_opts *opts)

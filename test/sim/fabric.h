@@ -48,6 +48,7 @@ struct fabric_opts {
     unsigned cpus;      /* processors a node is said to have; 0: one (waits yield at once) */
     int node_procs_bound; /* what a launcher says, right or wrong; 0: nothing */
     double hang_report;   /* as MPIRMA_HANG_REPORT */
+    bool unsent_leaves;   /* by itself, with time (progress/unsent.h): tests count packets */
     bool quiet;           /* drop the library's messages: the test provokes them */
     /* A slow and full network: so many percent of reserves find no room, of polls
      * deliver nothing. Repeatable by seed as far as threads are. */

@@ -104,10 +104,7 @@ static size_t plain_max(const struct win *w, const struct rma_target *t)
     return least ? least - 1 : 0;
 }
 
-static bool leave_unsent(struct unsent *u)
-{
-    return pkt_leave(LIST_ENTRY(u, struct pkt_target, unsent));
-}
+static bool leave_unsent(struct unsent *u);
 
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
 {
@@ -371,7 +368,7 @@ static bool epoch_goes_on(const struct pkt_target *pt)
            pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed);
 }
 
-static int send_or_ask(struct pkt_target *pt)
+int pkt_send_or_ask(struct pkt_target *pt)
 {
     /* Who is asked for a request need not know that the host's call that polled has ended: it finds
      * the packet at the end of its agent's short sleep. Waits of this library call the agent before
@@ -388,7 +385,10 @@ static int send_or_ask(struct pkt_target *pt)
     return err;
 }
 
-bool pkt_leave(struct pkt_target *pt)
+/* For somebody else than the operation's call: an error is that of the window's next
+ * synchronization, and ends the requests of the pair. False: too much is queued to the target
+ * already, and it is to be tried again. */
+static bool leave(struct pkt_target *pt)
 {
     if (!pt->count || pt->senders || !epoch_goes_on(pt)) {
         unsent_gone(pt->win->rma, &pt->unsent);
@@ -396,7 +396,7 @@ bool pkt_leave(struct pkt_target *pt)
     }
     if (!queue_short(pt))
         return false;
-    const int err = send_or_ask(pt);
+    const int err = pkt_send_or_ask(pt);
     if (unlikely(err)) {
         issue_keep_error(pt->win, err);
         origin_fail(pt, err);
@@ -404,10 +404,15 @@ bool pkt_leave(struct pkt_target *pt)
     return true;
 }
 
+static bool leave_unsent(struct unsent *u)
+{
+    return leave(LIST_ENTRY(u, struct pkt_target, unsent));
+}
+
 void pkt_word_came(struct pkt_target *pt)
 {
     const bool waits = !list_node_queued(&pt->unsent.link);
-    if (pt->count && (waits || (pt->unsent.awaited && pt->replies == pt->asks)) && !pkt_leave(pt) &&
+    if (pt->count && (waits || (pt->unsent.awaited && pt->replies == pt->asks)) && !leave(pt) &&
         waits)
         unsent_add(pt->win->rma, &pt->unsent);
 }

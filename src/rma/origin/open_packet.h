@@ -100,12 +100,10 @@ int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr);
  * the call was for, nothing is sent. more: operations of this epoch will follow. May wait. */
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
 
-/* pkt_leave sends what is in the open packet, if it may leave now, for who does not wait. If it may
- * not because the target must begin its part of the epoch first, it is taken out of what is unsent
- * (unsent.h), the target is asked, and it leaves when the answer comes (pkt_word_came). An error is
- * that of the window's next synchronization, and ends the requests of the pair. Returns false if
- * too much is queued to the target already: it is to be tried again. */
-bool pkt_leave(struct pkt_target *pt);
+/* pkt_send_or_ask sends the open packet, for who does not wait. If it may not leave before the
+ * target has begun its part of the epoch, it is taken out of what is unsent (unsent.h), the target
+ * is asked, and the packet leaves when the answer comes (pkt_word_came). The errors of pkt_send. */
+int pkt_send_or_ask(struct pkt_target *pt);
 
 /* pkt_word_came is called when the target has said anything of what was sent to it, and that was
  * noted: an open packet that had to wait for it leaves, and so does one that has an operation with

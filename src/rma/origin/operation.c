@@ -314,13 +314,12 @@ static bool nothing_in_flight(const struct pkt_target *pt, enum pkt_op_kind kind
 /* An operation with a request leaves at once if nothing is in flight to its target. Those behind it
  * share packets: they leave when the program asks for any request, or when the answers to those
  * before them are here (pkt_word_came), as nobody may ever synchronize. */
-static void leave_request(struct pkt_target *pt, bool alone)
+static int leave_request(struct pkt_target *pt, bool alone)
 {
     if (!pt->count)
-        return;
+        return MRMA_SUCCESS;
     unsent_await(pt->win->rma, &pt->unsent);
-    if (alone)
-        (void)pkt_leave(pt);
+    return alone ? pkt_send_or_ask(pt) : MRMA_SUCCESS;
 }
 
 static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
@@ -339,10 +338,9 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
         return err ? err : send_notification(pt);
     if (likely(!op->req))
         return err;
-    if (err)
-        return origin_abandon(pt, op->req, err);
-    leave_request(pt, alone);
-    return MRMA_SUCCESS;
+    if (!err)
+        err = leave_request(pt, alone);
+    return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
 }
 
 /* ---- from the path ---- */

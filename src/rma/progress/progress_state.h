@@ -36,6 +36,7 @@ struct unsent_list {
     _Atomic uint32_t awaited;     /* entries with operations with requests */
     _Atomic bool due;             /* there will be a look at due_at; changed under the lock */
     _Atomic uint64_t due_at;
+    uint64_t look_ns; /* from look to look: UNSENT_LOOK_NS, but in tests that count packets */
 };
 
 struct progress_rma {

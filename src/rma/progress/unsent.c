@@ -13,6 +13,7 @@
 void unsent_init(struct rma *r)
 {
     list_init(&r->progress.unsent.entries);
+    r->progress.unsent.look_ns = UNSENT_LOOK_NS;
 }
 
 void unsent_wake(struct rma *r)
@@ -49,15 +50,13 @@ static void take_out(struct list_node *node, struct list *leaving)
     list_push_back(leaving, node);
 }
 
-void unsent_send(struct rma *r, bool awaited)
+void unsent_send_awaited(struct rma *r)
 {
     struct list leaving;
-    if (!atomic_load_explicit(&r->progress.unsent.due, memory_order_relaxed))
-        return;
     list_init(&leaving);
     rma_enter(r);
     LIST_EACH_SAFE (node, &r->progress.unsent.entries)
-        if (!awaited || LIST_ENTRY(node, struct unsent, link)->awaited)
+        if (LIST_ENTRY(node, struct unsent, link)->awaited)
             take_out(node, &leaving);
     leave_all(r, &leaving);
     rma_leave(r);
@@ -85,7 +84,7 @@ static void look(struct rma *r, uint64_t now)
     if (list_empty(&all->entries) && all->added == all->added_before)
         atomic_store_explicit(&all->due, false, memory_order_relaxed);
     all->added_before = all->added;
-    atomic_store_explicit(&all->due_at, now + UNSENT_LOOK_NS, memory_order_relaxed);
+    atomic_store_explicit(&all->due_at, now + all->look_ns, memory_order_relaxed);
 }
 
 bool unsent_look(struct rma *r)

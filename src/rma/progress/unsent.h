@@ -79,9 +79,9 @@ static inline bool unsent_awaited(const struct rma *r)
     return atomic_load_explicit(&r->progress.unsent.awaited, memory_order_relaxed) != 0;
 }
 
-/* unsent_send lets everything that is entered leave now, if it may; with awaited, only what has
- * operations with requests. Does not wait for other processes. */
-void unsent_send(struct rma *r, bool awaited);
+/* unsent_send_awaited lets everything leave now, if it may, that is entered and has operations with
+ * requests. Does not wait for other processes. */
+void unsent_send_awaited(struct rma *r);
 
 /* unsent_look looks, if that is due: what was entered at the look before leaves. Returns whether it
  * was due. For the agent. */

@@ -185,7 +185,7 @@ bool rma_requests_unsent(const struct rma *r)
 void rma_progress_requests(struct rma *r)
 {
     if (unsent_awaited(r))
-        unsent_send(r, true);
+        unsent_send_awaited(r);
     (void)rma_progress(r);
     (void)rma_between_tests(r, NULL); /* the requests say it themselves */
 }
@@ -229,9 +229,10 @@ static void watch_end(struct rma *r)
 /* For how long to sleep at most. poll: something has to be polled for before long. */
 static uint64_t sleep_limit(const struct rma *r, bool poll)
 {
-    const bool looks = poll || (!r->progress.agent && unsent_pause(r));
-    const uint64_t limit = looks ? SHORT_SLEEP_NS : LONG_SLEEP_NS, pause = rma_pause(r);
-    return pause && pause < limit ? pause : limit;
+    const uint64_t limit = poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS, pause = rma_pause(r);
+    const uint64_t look = r->progress.agent ? 0 : unsent_pause(r);
+    const uint64_t least = pause && pause < limit ? pause : limit;
+    return look && look < least ? look : least;
 }
 
 /* Sleep once on the own event and n descriptors, as the watcher. Returns whether a descriptor has
@@ -322,8 +323,6 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             continue;
         }
         const uint64_t now = r->clock();
-        if (!p.start) /* what this thread has left may be what others wait for */
-            unsent_send(r, false);
         if (!p.start && r->progress.packets)
             call_agents(w, wait);
         if (!p.start)
