@@ -17,6 +17,7 @@
 #include "rma/origin/op_record.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/replies.h"
+#include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/types/type_table.h"
 #include "rma/win/win.h"
@@ -318,6 +319,8 @@ static int leave_request(struct pkt_target *pt, bool alone)
 {
     if (!pt->count)
         return MRMA_SUCCESS;
+    if (!rma_has_agent(pt->win->rma) && !pkt_epoch_is_open(pt)) /* nobody would send it later */
+        return pkt_send_open(pt, 0, true);
     unsent_await(pt->win->rma, &pt->unsent);
     return alone ? pkt_send_or_ask(pt) : MRMA_SUCCESS;
 }
