@@ -270,7 +270,7 @@ static void flush_all(struct fabric_proc *p, struct win *w)
     OK(rma_lock_all(w, 0));
     for (int target = 1; target < PROCS; target++)
         puts_to(w, target, 20);
-    OK(rma_flush_all(w, true)); /* puts have been copied: nothing to say */
+    OK(rma_flush_all(w, true)); /* they leave, and nothing is awaited */
     OK(rma_flush_all(w, false));
     OK(rma_flush_all(w, false)); /* nothing since */
     OK(rma_unlock_all(w));
@@ -346,7 +346,7 @@ static void test_flush(void **state)
     (void)state;
     run((struct scenario){flush_all,
                           CONF_FENCE_AUTO,
-                          {{[PKT_OPS] = 6}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
+                          {{[PKT_OPS] = 9}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}, {[PKT_ACK] = 2}}});
     run((struct scenario){flush_each, CONF_FENCE_AUTO, {{[PKT_OPS] = 6}, {[PKT_ACK] = 6}}});
     run((struct scenario){flush_local_get, CONF_FENCE_AUTO, {{[PKT_OPS] = 1}, {[PKT_REPLY] = 1}}});
     run((struct scenario){
