@@ -210,6 +210,7 @@ int engine_create(const struct conf *conf, const struct log *log,
     e->own_seg.fd = e->ring_fd = -1;
     e->world_rank = process->world_rank;
     e->membarrier = process->membarrier;
+    e->host_progress = process->host_progress;
     int err = assemble(e, process->threads);
     if (err) {
         engine_attach_fini(e);

@@ -28,6 +28,7 @@ struct engine_process {
     bool threads;    /* several threads may call at once (MPI_THREAD_MULTIPLE) */
     bool membarrier; /* event_membarrier_register has succeeded (sys/event.h) */
     int world_rank;  /* for messages */
+    void (*host_progress)(void); /* env.h; NULL: there is no host */
 };
 
 /* engine_create makes an engine with its segment, heaps and channel of shared memory; agent and

@@ -49,6 +49,12 @@ bool engine_same_node(const struct engine *e, const uint64_t node[2])
     return e->node[0] == node[0] && e->node[1] == node[1];
 }
 
+static void env_host_progress(void *ctx)
+{
+    const struct engine *e = ctx;
+    e->host_progress();
+}
+
 /* How many processes of the job the launcher has started here: Hydra and Open MPI say it.
  * Others may join by MPI_Comm_spawn; windows look after that themselves. */
 static int node_procs_bound(void)
@@ -88,6 +94,7 @@ int engine_env_init(struct engine *e)
                               .node_procs_bound = node_procs_bound(),
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
+                              .host_progress = e->host_progress ? env_host_progress : NULL,
                               .attention = &e->own->attention,
                               .notices = (struct rma_notice *)(void *)e->own->notices,
                               .ring_fd = e->ring_fd,

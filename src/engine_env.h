@@ -50,6 +50,7 @@ struct engine {
     struct conf conf;
     struct log log;
     int world_rank;
+    void (*host_progress)(void); /* engine.h */
     uint64_t uid;           /* of this process, unique */
     uint64_t node[2];       /* as in its record */
     bool membarrier;        /* registered for notifications without a fence (sys/event.h) */

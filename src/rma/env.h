@@ -289,6 +289,13 @@ struct rma_env {
      * message: the system gives no thread. */
     int (*agent_start)(void *ctx);
 
+    /* host_progress moves on what the host has to do, in the calling thread, as a call of the host
+     * does that finds nothing complete. It waits for nobody, but for locks of the host, and may
+     * poll the engine (rma_host_poll). One thread at a time, one of the application's that is in a
+     * call of this library, without any lock of the library: progress/advance_host.h. NULL: there
+     * is no host. */
+    void (*host_progress)(void *ctx);
+
     struct attention *attention; /* this process's own, which its peers see */
     struct rma_notice *notices;  /* the same: RMA_NOTICES of them */
     /* Doorbells of the events in attention, for a thread that blocks on descriptors, too: those of

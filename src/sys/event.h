@@ -103,9 +103,16 @@ static inline void event_leave(struct event *ev)
  * Returns at once if ev was woken since the ticket was taken, and may return early. */
 void event_sleep(struct event *ev, uint32_t ticket, uint64_t timeout_ns);
 
+/* event_was_woken returns whether ev was woken since the ticket was taken. A thread that sleeps in
+ * parts asks after each of them; what it waits for it looks at itself. */
+static inline bool event_was_woken(const struct event *ev, uint32_t ticket)
+{
+    return atomic_load_explicit(&ev->seq, memory_order_relaxed) != ticket;
+}
+
 /* event_enter_polled is event_enter for the one sleeper of ev that blocks in poll(2): a look at the
  * condition follows, then event_poll, and in any case event_leave_polled. Returns the ticket, for
- * which event_poll has no use. */
+ * event_was_woken. */
 uint32_t event_enter_polled(struct event *ev);
 
 /* event_poll blocks until the event's doorbell bell is rung, one of the n descriptors fds is

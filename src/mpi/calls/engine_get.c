@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "engine.h"
 #include "mpi/host/host_poll.h"
+#include "mpi/host/host_progress.h"
 #include "mpi/host/self.h"
 #include "mpi/process/fork.h"
 #include "mpi/process/membarrier.h"
@@ -24,6 +25,30 @@
 #include "mpi/process/win_table.h"
 #include "mpi/traced/traced.h"
 #include "rma/fast.h"
+
+/* What is made by calls of the host: everything or nothing. */
+static int use_host(struct mpi_state *made, char *msg, size_t len)
+{
+    int err = host_progress_begin();
+
+    if (err != MRMA_SUCCESS) {
+        snprintf(msg, len, "the host refused a generalized request");
+        return err;
+    }
+    err = self_make(&made->self);
+    if (err != MRMA_SUCCESS) {
+        snprintf(msg, len, "the host refused communicators of this process alone");
+        host_progress_end();
+        return err;
+    }
+    err = dtype_cache_create(engine_log(made->engine), made->self.types, &made->types);
+    if (err != MRMA_SUCCESS) {
+        snprintf(msg, len, "the host refused what the datatype cache needs");
+        self_free(&made->self);
+        host_progress_end();
+    }
+    return err;
+}
 
 /* A state_maker: creates everything or nothing. */
 static int engine_make(const struct conf *conf, const struct log *messages, struct mpi_state *made,
@@ -38,22 +63,15 @@ static int engine_make(const struct conf *conf, const struct log *messages, stru
     log.level = conf->log_level;
     const struct engine_process process = {.threads = made->threads,
                                            .membarrier = membarrier_registered(),
-                                           .world_rank = world_rank()};
+                                           .world_rank = world_rank(),
+                                           .host_progress = host_progress};
     err = engine_create(conf, &log, &process, &made->engine);
     if (err != MRMA_SUCCESS) {
         snprintf(msg, len, "the engine could not be created");
         return err;
     }
-    err = self_make(&made->self);
+    err = use_host(made, msg, len);
     if (err != MRMA_SUCCESS) {
-        snprintf(msg, len, "the host refused communicators of this process alone");
-        engine_destroy(made->engine);
-        return err;
-    }
-    err = dtype_cache_create(engine_log(made->engine), made->self.types, &made->types);
-    if (err != MRMA_SUCCESS) {
-        snprintf(msg, len, "the host refused what the datatype cache needs");
-        self_free(&made->self);
         engine_destroy(made->engine);
         return err;
     }
@@ -78,6 +96,7 @@ static void engine_unmake(void)
     dtype_cache_destroy(mpi_state.types);
     stats_take(mpi_state.engine);
     self_free(&mpi_state.self);
+    host_progress_end();
     engine_destroy(mpi_state.engine);
 }
 

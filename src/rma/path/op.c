@@ -9,6 +9,7 @@
  */
 #include "base/err.h"
 #include "rma/path/path.h"
+#include "rma/progress/wait.h"
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
@@ -45,11 +46,20 @@ static __attribute__((noinline)) int request_in_active(struct win *w)
     return MRMA_SUCCESS;
 }
 
+/* A loop of R-operations and of MPI_Wait may come to no other call of this library, and to none of
+ * the host that waits. */
+static __attribute__((noinline)) int check_request(struct win *w)
+{
+    if (win_count_call(w))
+        rma_look_around(w);
+    return epoch_is_passive(&w->epoch) ? MRMA_SUCCESS : request_in_active(w);
+}
+
 static inline int find_ops(struct win *w, struct rma_target *t, const struct rma_op *op,
                            struct place *at)
 {
-    if (unlikely(op->req && !epoch_is_passive(&w->epoch))) {
-        const int err = request_in_active(w);
+    if (unlikely(op->req != NULL)) {
+        const int err = check_request(w);
         if (err)
             return err;
     }

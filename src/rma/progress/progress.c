@@ -10,6 +10,7 @@
  */
 #include "rma/progress/progress.h"
 
+#include "rma/progress/advance_host.h"
 #include "rma/progress/hooks.h"
 #include "rma/progress/unsent.h"
 #include "rma/win/win.h"
@@ -188,6 +189,8 @@ static bool count_served(struct rma *r, bool moved)
 
 bool rma_host_poll(struct rma *r)
 {
+    if (rma_is_in_host(r))
+        return false;
     attention_note_host_poll(r->env->attention);
     return count_served(r, look(r));
 }
@@ -199,7 +202,8 @@ bool rma_uses_network(const struct rma *r)
 
 bool rma_host_poll_network(struct rma *r)
 {
-    return count_served(r, unsent_poll_due(r) ? rma_poll(r) : look_at_network(r));
+    return !rma_is_in_host(r) &&
+           count_served(r, unsent_poll_due(r) ? rma_poll(r) : look_at_network(r));
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)

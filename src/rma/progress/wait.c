@@ -2,7 +2,8 @@
 /*
  * wait.c - spin, yield, sleep. See wait.h.
  *
- * While a thread polls here, senders of packets need not wake the agent (sys/attention.h).
+ * While a thread polls here, senders of packets need not wake the agent (sys/attention.h). It also
+ * moves on what the host has to do (advance_host.h).
  *
  * Packets of a channel with a descriptor (the network) wake by that. One thread at a
  * time, the watcher, blocks on it and on the own event's doorbell; others sleep on the
@@ -18,6 +19,7 @@
 #include <sched.h>
 
 #include "base/err.h"
+#include "rma/progress/advance_host.h"
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
@@ -136,9 +138,8 @@ static int check_requests(struct rma *r)
     return err;
 }
 
-static int check_now_and_then(struct rma *r, struct win *w)
+static int check_now_and_then(struct rma *r, struct win *w, uint64_t now)
 {
-    const uint64_t now = r->clock();
     if (now < atomic_load_explicit(&r->progress.next_check, memory_order_relaxed))
         return MRMA_SUCCESS;
     atomic_store_explicit(&r->progress.next_check, now + LONG_SLEEP_NS, memory_order_relaxed);
@@ -150,14 +151,16 @@ static int check_now_and_then(struct rma *r, struct win *w)
 
 void rma_look_around(struct win *w)
 {
+    const uint64_t now = w->rma->clock();
     __atomic_store_n(&w->unlooked, WIN_CALLS_PER_LOOK, __ATOMIC_RELAXED);
-    (void)check_now_and_then(w->rma, w);
+    (void)check_now_and_then(w->rma, w, now);
+    rma_advance_host(w->rma, now);
 }
 
 void rma_check_waiting(struct rma *r)
 {
     if (atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
-        (void)check_now_and_then(r, NULL);
+        (void)check_now_and_then(r, NULL, r->clock());
 }
 
 /* Let others run for a moment. */
@@ -174,7 +177,11 @@ int rma_between_tests(struct rma *r, struct win *w)
     const uint32_t tests = atomic_fetch_add_explicit(&r->progress.tests, 1, memory_order_relaxed);
     if (r->progress.oversubscribed && tests % TESTS_PER_YIELD == TESTS_PER_YIELD - 1)
         yield_processor(r);
-    return tests % TESTS_PER_CLOCK ? MRMA_SUCCESS : check_now_and_then(r, w);
+    if (tests % TESTS_PER_CLOCK)
+        return MRMA_SUCCESS;
+    const uint64_t now = r->clock();
+    (void)rma_advance_host(r, now);
+    return check_now_and_then(r, w, now);
 }
 
 bool rma_requests_unsent(const struct rma *r)
@@ -191,21 +198,19 @@ void rma_progress_requests(struct rma *r)
 }
 
 /* Sleep on ev; or, with n descriptors, on these and the own event, as the watcher. Returns whether
- * a descriptor was readable then. */
+ * a descriptor was readable then, or the host has moved something. */
 static bool sleep_on(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
                      uint64_t ns)
 {
-    bool readable = false;
+    bool moved = false;
     atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
     rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
-    if (n)
-        readable = event_poll(r->env->bell, fds, n, ns);
-    else if (unlikely(r->env->idle != NULL))
+    if (unlikely(r->env->idle != NULL) && !n)
         r->env->idle(r->env->ctx, ev, ticket, ns);
     else
-        event_sleep(ev, ticket, ns);
+        moved = rma_sleep_beside_host(r, ev, ticket, fds, n, ns);
     rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
-    return readable;
+    return moved;
 }
 
 /* Become the one thread that blocks on the channels' descriptors. */
@@ -235,24 +240,23 @@ static uint64_t sleep_limit(const struct rma *r, bool poll)
     return look && look < least ? look : least;
 }
 
-/* Sleep once on the own event and n descriptors, as the watcher. Returns whether a descriptor has
- * woken it. */
+/* Sleep once on the own event and n descriptors, as the watcher. Returns as sleep_on does. */
 static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
 {
     struct rma *r = w->rma;
     struct event *own = &r->env->attention->threads;
-    bool block, woken = false;
-    (void)event_enter_polled(own);
+    bool block, moved = false;
+    const uint32_t ticket = event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
         const bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3);
-        woken = sleep_on(r, own, 0, fds, n, sleep_limit(r, poll));
+        moved = sleep_on(r, own, ticket, fds, n, sleep_limit(r, poll));
     }
     event_leave_polled(own);
-    return woken;
+    return moved;
 }
 
 /* Sleep once. polled: this thread has announced that it polls packets. *watching: it
- * is the watcher, from here on. Returns whether a descriptor has woken it. */
+ * is the watcher, from here on. Returns as sleep_on does. */
 static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
@@ -266,18 +270,20 @@ static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     if (ev != own && polled)
         rma_polling_end(r);
     uint32_t ticket = event_enter(ev);
-    bool moved = ev == own && r->progress.packets && (rma_poll_surely(r, NULL) || rma_pending(r));
+    bool served = false;
+    const bool moved =
+        ev == own && r->progress.packets && (rma_poll_surely(r, NULL) || rma_pending(r));
     const bool unwatched =
         blocks && !atomic_load_explicit(&r->progress.watcher, memory_order_relaxed); /* D */
     if (!moved && !unwatched && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
                     (r->progress.packets && ev != own && !r->progress.agent);
-        (void)sleep_on(r, ev, ticket, NULL, 0, sleep_limit(r, poll));
+        served = sleep_on(r, ev, ticket, NULL, 0, sleep_limit(r, poll));
     }
     event_leave(ev);
     if (ev != own && polled)
         rma_polling_begin(r);
-    return false;
+    return served;
 }
 
 /* What is looked at from time to time: has a peer died, is a report due? */
@@ -310,7 +316,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     const uint64_t yield_ns = r->progress.oversubscribed ? YIELD_NS_OVERSUBSCRIBED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
     const unsigned spins_served = r->progress.oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
-    bool served = false;
+    bool served = rma_advance_host(r, r->clock());
     for (unsigned yields = 0, busy = 0, spins = 0; !check(r, wait);) {
         /* Others' packets may keep this thread busy while what it waits for never comes. */
         const bool moved = r->progress.packets && rma_poll(r);
@@ -327,6 +333,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             call_agents(w, wait);
         if (!p.start)
             p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
+        served |= rma_advance_host_often(r, now);
         if (served) /* more may follow: who sleeps now makes its sender wait for a wake-up */
             p.awake = now;
         served = false;
@@ -340,7 +347,8 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         if (now - p.awake < yield_ns)
             continue;
         /* Of a put that the provider receives by itself nobody is told here but by the descriptor,
-         * which is readable for each piece of it. */
+         * which is readable for each piece of it. Nor does the host tell when more is to be moved.
+         */
         served = sleep_once(w, wait, polled, watching);
         yields = YIELDS_PER_CLOCK - 1;
     }
@@ -355,15 +363,18 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
     bool packets = r->progress.packets, watching = false;
     if (packets)
         rma_polling_begin(r);
-    int err = MRMA_SUCCESS;
+    int err = MRMA_SUCCESS, i = 0;
     bool done = check(r, wait);
-    for (int i = 0; !done && i < spins; i++) {
+    for (; !done && i < spins; i++) {
         if (i == SPINS_CALL_AGENTS && packets)
             call_agents(w, wait);
         if (packets)
             (void)rma_poll(r);
+        if (unlikely(i % RMA_ROUNDS_PER_HOST == RMA_ROUNDS_PER_HOST - 1))
+            (void)rma_advance_host(r, r->clock());
         done = check(r, wait);
     }
+    rma_count_wait(r, (unsigned)i % RMA_ROUNDS_PER_HOST);
     if (!done)
         err = wait_long(w, wait, packets, &watching);
     if (watching)

@@ -6,7 +6,8 @@
  * for all, yields where there are not (a yield between processes that run costs a
  * fraction of a futex wake-up), and sleeps on an event when that has taken long.
  * A sleeping wait looks up now and then: whether a peer of the window has died
- * (MRMA_ERR_PROC_FAILED), and whether MPIRMA_HANG_REPORT wants a report.
+ * (MRMA_ERR_PROC_FAILED), and whether MPIRMA_HANG_REPORT wants a report. All of these, and the
+ * calls that do not wait themselves, let the host move on what it has to do (advance_host.h).
  */
 #ifndef MRMA_RMA_PROGRESS_WAIT_H
 #define MRMA_RMA_PROGRESS_WAIT_H
@@ -55,12 +56,12 @@ int rma_died(const struct win *w, const struct rma_target *t);
  * MPI_Win_test). On an oversubscribed node it gives the processor away now and then; and twice a
  * second it looks whether a peer of w has died, or, if w is NULL, one of any window with something
  * outstanding: then it returns MRMA_ERR_PROC_FAILED, and for w NULL the requests in that window
- * have ended. Without the engine's lock. */
+ * have ended. Now and then it enters the host's progress. Without any lock of the library. */
 int rma_between_tests(struct rma *r, struct win *w);
 
 /* rma_look_around is for calls in a loop that look at memory and do not wait (win_count_call): it
  * looks, twice a second at most, whether peers of w have died. What concerns these fails from then
- * on (lost.h). Without the engine's lock. */
+ * on (lost.h). And it enters the host's progress. Without any lock of the library. */
 void rma_look_around(struct win *w);
 
 /* rma_check_waiting looks, twice a second at most and only while packets of others wait for a lock

@@ -119,6 +119,8 @@ int rma_fence(struct win *w, int asserts)
     rma_leave(r);
     if (err)
         return err;
+    if (win_count_call(w))
+        rma_look_around(w);
     const int broken = strict_fence(w, &asserts);
     const bool precede = !(asserts & RMA_NOPRECEDE);
     const bool stored_by_others = w->assisted || w->npackets; /* their puts may still come */

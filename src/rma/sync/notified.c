@@ -230,6 +230,8 @@ int rma_notify_wait(struct win *w, const struct rma_notified *what, int *number)
     int err = find(w, what, &c);
     if (err)
         return err;
+    if (win_count_call(w))
+        rma_look_around(w);
     if (unlikely(!take(&c))) {
         watch(w, &c);
         err = rma_wait_until(w, &(struct rma_wait){.done = try_take,
@@ -250,6 +252,8 @@ int rma_notify_reset(struct win *w, int source, int number, uint64_t *value)
     if (err)
         return err;
     (void)rma_progress(w->rma);
+    if (win_count_call(w))
+        rma_look_around(w);
     rma_enter(w->rma);
     *value = notify_count(w, c.t, c.first);
     take_counted(&c, c.first, *value);

@@ -92,6 +92,8 @@ int rma_complete(struct win *w)
     if (!epoch_allows(&w->epoch, EPOCH_EV_COMPLETE))
         return MRMA_ERR_RMA_SYNC;
     const struct win_group *g = &w->sync.access;
+    if (win_count_call(w))
+        rma_look_around(w);
     strict_completed(w, NULL, false);
     int err = unlikely(deferred_any(w)) ? deferred_end(w) : MRMA_SUCCESS;
     const int ended = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
@@ -166,6 +168,8 @@ int rma_wait(struct win *w)
 {
     if (!w->epoch.exposed)
         return MRMA_ERR_RMA_SYNC;
+    if (win_count_call(w))
+        rma_look_around(w);
     RMA_SPIN_UNTIL(w->rma, all_complete(w));
     if (!all_complete(w)) {
         int err = rma_wait_until(w, &(struct rma_wait){.done = all_complete,

@@ -395,7 +395,8 @@ static inline void win_set_flush_quick(struct win *w)
     w->flush_quick = slow ? FLUSH_QUICK_NONE : quick;
 }
 
-enum { WIN_CALLS_PER_LOOK = 4096 };
+/* A call that goes through the kernel or by packets takes as long as many on mapped memory. */
+enum { WIN_CALLS_PER_LOOK = 4096, WIN_CALLS_OF_A_LONG_ONE = 32 };
 
 /* win_count_short_call counts one more of the calls that programs make in a loop while they wait
  * for memory to change, and that do not wait themselves. Returns true, about once in
@@ -410,7 +411,8 @@ static inline bool win_count_short_call(struct win *w)
  * each other's counts. */
 static inline bool win_count_call(struct win *w)
 {
-    const int32_t left = __atomic_load_n(&w->unlooked, __ATOMIC_RELAXED) - 1;
+    const int32_t calls = w->has_assisted || w->npackets ? WIN_CALLS_OF_A_LONG_ONE : 1;
+    const int32_t left = __atomic_load_n(&w->unlooked, __ATOMIC_RELAXED) - calls;
     __atomic_store_n(&w->unlooked, left, __ATOMIC_RELAXED);
     return unlikely(left < 0);
 }

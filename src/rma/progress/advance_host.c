@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * advance_host.c - see advance_host.h.
+ *
+ * One thread at a time is in the host's progress. The others need not be: one is enough, the host
+ * would let them in one after the other, and the request by which src/mpi enters may be used by one
+ * at a time. The word that says so holds the thread, so that a poll of this library from within the
+ * host's progress knows whether it is called by a thread that waits here:
+ *
+ *   thread that enters                    the next one
+ *   A: entered 0 -> itself (acquire)      A: reads what B has stored, and so comes behind it
+ *      the host's progress
+ *   B: entered = 0 (release)
+ *
+ * Such a poll must not look at the channels. A thread that sleeps on their descriptors has been
+ * told that there is nothing to be polled (rma_poll_surely), and relies on what comes later to make
+ * a descriptor readable; and the agent and the senders would take it for a call of the host.
+ *
+ * Whether the host has moved something none of them says. An entry in which nothing happens is
+ * short, and one that copies a piece of a message is not.
+ *
+ * No locks. Neighbours: wait.c, which calls; progress.c, whose polls ask; mpi/host/host_progress.c,
+ * the entry.
+ */
+#include "rma/progress/advance_host.h"
+
+#include <pthread.h>
+
+#include "rma/win/win.h"
+
+enum {
+    PAUSE_NS = 50000,
+    PAUSE_OFTEN_NS = 10000,
+    BUSY_NS = 5000, /* an entry that takes longer has moved something */
+    SLEEP_MIN_NS = 50000,
+    SLEEP_MAX_NS = 1000000,
+    ROUNDS_OF_A_WAIT = 8 /* what a wait takes besides its rounds */
+};
+
+static uintptr_t this_thread(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
+bool rma_is_in_host(const struct rma *r)
+{
+    const uintptr_t thread =
+        atomic_load_explicit(&r->progress.host_entered, memory_order_relaxed); /* or its own */
+    return unlikely(thread != 0) && thread == this_thread();
+}
+
+static bool enter_host(struct rma *r)
+{
+    uintptr_t nobody = 0;
+    if (!r->env->host_progress ||
+        !atomic_compare_exchange_strong_explicit(&r->progress.host_entered, &nobody, this_thread(),
+                                                 memory_order_acquire, /* A */
+                                                 memory_order_relaxed))
+        return false;
+    const uint64_t began = r->clock();
+    r->env->host_progress(r->env->ctx);
+    const uint64_t ended = r->clock();
+    const bool busy = ended - began > BUSY_NS;
+    atomic_store_explicit(&r->progress.host_left_at, busy ? 0 : ended, memory_order_relaxed);
+    atomic_store_explicit(&r->progress.host_entered, 0, memory_order_release); /* B */
+    return busy;
+}
+
+static bool enter_host_after(struct rma *r, uint64_t now, uint64_t pause)
+{
+    const uint64_t left_at = atomic_load_explicit(&r->progress.host_left_at, memory_order_relaxed);
+    return (now < left_at || now - left_at >= pause) && enter_host(r);
+}
+
+bool rma_advance_host(struct rma *r, uint64_t now)
+{
+    return enter_host_after(r, now, PAUSE_NS);
+}
+
+bool rma_advance_host_often(struct rma *r, uint64_t now)
+{
+    return enter_host_after(r, now, PAUSE_OFTEN_NS);
+}
+
+/* Threads may lose each other's counts. */
+void rma_count_wait(struct rma *r, unsigned rounds)
+{
+    const uint32_t counted = atomic_load_explicit(&r->progress.host_rounds, memory_order_relaxed) +
+                             rounds + ROUNDS_OF_A_WAIT;
+    const bool due = counted >= RMA_ROUNDS_PER_HOST;
+    atomic_store_explicit(&r->progress.host_rounds, due ? 0 : counted, memory_order_relaxed);
+    if (unlikely(due))
+        (void)rma_advance_host(r, r->clock());
+}
+
+/* One part of a sleep. Returns whether a descriptor is readable. */
+static bool sleep_part(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
+                       uint64_t ns)
+{
+    if (n)
+        return event_poll(r->env->bell, fds, n, ns);
+    event_sleep(ev, ticket, ns);
+    return false;
+}
+
+bool rma_sleep_beside_host(struct rma *r, struct event *ev, uint32_t ticket, const int *fds,
+                           unsigned n, uint64_t ns)
+{
+    uint64_t part = r->env->host_progress ? SLEEP_MIN_NS : ns;
+    for (;;) {
+        const uint64_t now = part < ns ? part : ns;
+        if (sleep_part(r, ev, ticket, fds, n, now))
+            return true;
+        ns -= now;
+        if (!ns || event_was_woken(ev, ticket))
+            return false;
+        if (enter_host(r))
+            return true;
+        part = part * 2 < SLEEP_MAX_NS ? part * 2 : SLEEP_MAX_NS;
+    }
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * advance_host.h - progress of the host's messages by threads that are in calls of this library.
+ *
+ * A process that is blocked in a call, or repeats one that does not wait, must let its pending
+ * sends, receives, collectives and whatever else the host has begun move on (MPI 4.1, 2.9): who is
+ * waited for may be waiting for just that. No thread of the host does it on its own, so the
+ * application's threads enter the host's progress (env.h) from the library's waits:
+ *
+ *   short waits    one entry in a pause, by a count of rounds and then by the clock
+ *   yielding       the same, with a shorter pause
+ *   sleeping       one entry after each part of the sleep; the parts grow up to a limit
+ *   calls in loops one entry now and then, when peers are looked after (rma_look_around)
+ *
+ * Nobody can know that the host has nothing to do, and hosts have nothing that wakes a sleeper, so
+ * a sleep never lasts longer than the limit.
+ */
+#ifndef MRMA_RMA_PROGRESS_ADVANCE_HOST_H
+#define MRMA_RMA_PROGRESS_ADVANCE_HOST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct event;
+struct rma;
+
+/* rma_advance_host enters the host's progress, unless some thread did so a pause ago at most or is
+ * there now; now is the time. Returns whether the host seems to have moved something, and may have
+ * more. For the application's threads, without the engine's lock or any other one of the library.
+ * Waits for nobody, but for locks of the host. */
+bool rma_advance_host(struct rma *r, uint64_t now);
+
+/* rma_advance_host_often is rma_advance_host with the shorter pause of a wait that is long already.
+ */
+bool rma_advance_host_often(struct rma *r, uint64_t now);
+
+/* rma_count_wait counts a wait that has ended after so many rounds, and calls rma_advance_host
+ * where the waits since the last such call have had many. */
+void rma_count_wait(struct rma *r, unsigned rounds);
+
+/* Rounds of a wait between two looks at the clock for rma_advance_host. */
+enum { RMA_ROUNDS_PER_HOST = 1024 };
+
+/* rma_is_in_host returns whether the calling thread is in rma_advance_host: what is called
+ * then is a poll of this library from within the host's progress, and the thread makes progress
+ * here anyway. */
+bool rma_is_in_host(const struct rma *r);
+
+/* rma_sleep_beside_host sleeps on ev (sys/event.h), whose ticket the caller has, for ns nanoseconds
+ * at most, and meanwhile enters the host's progress. With n descriptors fds it blocks on these and
+ * on the doorbell of the process's own event, which is ev then. Returns whether a descriptor was
+ * readable, or the host seems to have moved something. */
+bool rma_sleep_beside_host(struct rma *r, struct event *ev, uint32_t ticket, const int *fds,
+                           unsigned n, uint64_t ns);
+
+#endif
