@@ -25,9 +25,9 @@ struct trace;
 
 /* What an engine is told of its process. */
 struct engine_process {
-    bool threads;    /* several threads may call at once (MPI_THREAD_MULTIPLE) */
-    bool membarrier; /* event_membarrier_register has succeeded (sys/event.h) */
-    int world_rank;  /* for messages */
+    bool threads;                /* several threads may call at once (MPI_THREAD_MULTIPLE) */
+    bool membarrier;             /* event_membarrier_register has succeeded (sys/event.h) */
+    int world_rank;              /* for messages */
     void (*host_progress)(void); /* env.h; NULL: there is no host */
 };
 

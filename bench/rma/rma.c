@@ -24,17 +24,17 @@
 #include "bench/rma/suites.h"
 #include "tools/options.h"
 
-static const char *const suite_name[] = {"anchors", "latency", "bw",      "acc",    "atomic",
-                                         "passive", "skew",    "overlap", "create", "memory",
-                                         "calls",   "active",  "origins", NULL};
+static const char *const suite_name[] = {"anchors", "latency", "bw",      "acc",     "atomic",
+                                         "passive", "skew",    "overlap", "create",  "memory",
+                                         "calls",   "active",  "origins", "pending", NULL};
 
 static const struct {
     void (*run)(struct bench *b);
     bool pair;
-} suites[] = {{anchors_run, true}, {rma_latency, true}, {rma_bandwidth, true}, {rma_acc, true},
-              {rma_atomic, true},  {rma_passive, true}, {rma_skew, true},      {rma_overlap, true},
-              {rma_create, false}, {rma_memory, false}, {rma_calls, false},    {rma_active, false},
-              {rma_origins, false}};
+} suites[] = {{anchors_run, true},  {rma_latency, true}, {rma_bandwidth, true}, {rma_acc, true},
+              {rma_atomic, true},   {rma_passive, true}, {rma_skew, true},      {rma_overlap, true},
+              {rma_create, false},  {rma_memory, false}, {rma_calls, false},    {rma_active, false},
+              {rma_origins, false}, {rma_pending, true}};
 
 #define SUITES (int)(sizeof(suites) / sizeof(suites[0]))
 
@@ -75,7 +75,7 @@ enum key {
 static const struct argp_option option_table[] = {
     {"suite", KEY_SUITE, "LIST", 0,
      "All (default) or some of anchors, latency, bw, acc, atomic, passive, skew, overlap, create, "
-     "memory, calls, active, origins; what is held against limits needs anchors too",
+     "memory, calls, active, origins, pending; what is held against limits needs anchors too",
      0},
     {"sizes", KEY_SIZES, "LIST", 0, "Bytes for put and get (default 8 and 1,4,16,64,...,64M)", 0},
     {"acc-sizes", KEY_ACC_SIZES, "LIST", 0,

@@ -17,7 +17,8 @@
  * a descriptor readable; and the agent and the senders would take it for a call of the host.
  *
  * Whether the host has moved something none of them says. An entry in which nothing happens is
- * short, and one that copies a piece of a message is not.
+ * short, and one that copies a piece of a message is not; then the next entry comes soon. Nothing
+ * else depends on that, since any entry may be long on a machine with other work.
  *
  * No locks. Neighbours: wait.c, which calls; progress.c, whose polls ask; mpi/host/host_progress.c,
  * the entry.
@@ -49,6 +50,7 @@ bool rma_is_in_host(const struct rma *r)
     return unlikely(thread != 0) && thread == this_thread();
 }
 
+/* Returns whether the host seems to have moved something. */
 static bool enter_host(struct rma *r)
 {
     uintptr_t nobody = 0;
@@ -66,20 +68,21 @@ static bool enter_host(struct rma *r)
     return busy;
 }
 
-static bool enter_host_after(struct rma *r, uint64_t now, uint64_t pause)
+static void enter_host_after(struct rma *r, uint64_t now, uint64_t pause)
 {
     const uint64_t left_at = atomic_load_explicit(&r->progress.host_left_at, memory_order_relaxed);
-    return (now < left_at || now - left_at >= pause) && enter_host(r);
+    if (now >= left_at + pause)
+        (void)enter_host(r);
 }
 
-bool rma_advance_host(struct rma *r, uint64_t now)
+void rma_advance_host(struct rma *r, uint64_t now)
 {
-    return enter_host_after(r, now, PAUSE_NS);
+    enter_host_after(r, now, PAUSE_NS);
 }
 
-bool rma_advance_host_often(struct rma *r, uint64_t now)
+void rma_advance_host_often(struct rma *r, uint64_t now)
 {
-    return enter_host_after(r, now, PAUSE_OFTEN_NS);
+    enter_host_after(r, now, PAUSE_OFTEN_NS);
 }
 
 /* Threads may lose each other's counts. */
@@ -90,7 +93,7 @@ void rma_count_wait(struct rma *r, unsigned rounds)
     const bool due = counted >= RMA_ROUNDS_PER_HOST;
     atomic_store_explicit(&r->progress.host_rounds, due ? 0 : counted, memory_order_relaxed);
     if (unlikely(due))
-        (void)rma_advance_host(r, r->clock());
+        rma_advance_host(r, r->clock());
 }
 
 /* One part of a sleep. Returns whether a descriptor is readable. */
@@ -114,8 +117,7 @@ bool rma_sleep_beside_host(struct rma *r, struct event *ev, uint32_t ticket, con
         ns -= now;
         if (!ns || event_was_woken(ev, ticket))
             return false;
-        if (enter_host(r))
-            return true;
-        part = part * 2 < SLEEP_MAX_NS ? part * 2 : SLEEP_MAX_NS;
+        const uint64_t longer = part * 2 < SLEEP_MAX_NS ? part * 2 : SLEEP_MAX_NS;
+        part = enter_host(r) ? SLEEP_MIN_NS : longer;
     }
 }

@@ -25,14 +25,13 @@ struct event;
 struct rma;
 
 /* rma_advance_host enters the host's progress, unless some thread did so a pause ago at most or is
- * there now; now is the time. Returns whether the host seems to have moved something, and may have
- * more. For the application's threads, without the engine's lock or any other one of the library.
- * Waits for nobody, but for locks of the host. */
-bool rma_advance_host(struct rma *r, uint64_t now);
+ * there now; now is the time. For the application's threads, without the engine's lock or any other
+ * one of the library. Waits for nobody, but for locks of the host. */
+void rma_advance_host(struct rma *r, uint64_t now);
 
 /* rma_advance_host_often is rma_advance_host with the shorter pause of a wait that is long already.
  */
-bool rma_advance_host_often(struct rma *r, uint64_t now);
+void rma_advance_host_often(struct rma *r, uint64_t now);
 
 /* rma_count_wait counts a wait that has ended after so many rounds, and calls rma_advance_host
  * where the waits since the last such call have had many. */
@@ -49,7 +48,7 @@ bool rma_is_in_host(const struct rma *r);
 /* rma_sleep_beside_host sleeps on ev (sys/event.h), whose ticket the caller has, for ns nanoseconds
  * at most, and meanwhile enters the host's progress. With n descriptors fds it blocks on these and
  * on the doorbell of the process's own event, which is ev then. Returns whether a descriptor was
- * readable, or the host seems to have moved something. */
+ * readable. */
 bool rma_sleep_beside_host(struct rma *r, struct event *ev, uint32_t ticket, const int *fds,
                            unsigned n, uint64_t ns);
 

@@ -56,11 +56,11 @@ struct progress_rma {
     _Atomic uint64_t look_clocked_at; /* when it has last looked at the clock */
     _Atomic uint32_t look_skipped;    /* so many calls were to follow without doing so... */
     _Atomic uint32_t look_skips;      /* ...and so many of these are left */
-    _Atomic uintptr_t host_entered;  /* the thread in the host's progress: advance_host.c */
-    _Atomic uint64_t host_left_at;   /* when the last one has left that; 0: it may have more to do */
-    _Atomic uint32_t host_rounds;    /* of waits since the clock was last looked at for that */
-    _Atomic uint64_t next_check;      /* when one of these looks whether a peer has died */
-    struct unsent_list unsent;        /* unsent.h */
+    _Atomic uintptr_t host_entered;   /* the thread in the host's progress: advance_host.c */
+    _Atomic uint64_t host_left_at; /* when the last one has left that; 0: it may have more to do */
+    _Atomic uint32_t host_rounds;  /* of waits since the clock was last looked at for that */
+    _Atomic uint64_t next_check;   /* when one of these looks whether a peer has died */
+    struct unsent_list unsent;     /* unsent.h */
 };
 
 #endif

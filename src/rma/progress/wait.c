@@ -180,7 +180,7 @@ int rma_between_tests(struct rma *r, struct win *w)
     if (tests % TESTS_PER_CLOCK)
         return MRMA_SUCCESS;
     const uint64_t now = r->clock();
-    (void)rma_advance_host(r, now);
+    rma_advance_host(r, now);
     return check_now_and_then(r, w, now);
 }
 
@@ -198,19 +198,19 @@ void rma_progress_requests(struct rma *r)
 }
 
 /* Sleep on ev; or, with n descriptors, on these and the own event, as the watcher. Returns whether
- * a descriptor was readable then, or the host has moved something. */
+ * a descriptor was readable then. */
 static bool sleep_on(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
                      uint64_t ns)
 {
-    bool moved = false;
+    bool readable = false;
     atomic_fetch_add_explicit(&r->stats.sleeps, 1, memory_order_relaxed);
     rma_event(r, (struct trace_record){.kind = TRACE_SLEEP});
     if (unlikely(r->env->idle != NULL) && !n)
         r->env->idle(r->env->ctx, ev, ticket, ns);
     else
-        moved = rma_sleep_beside_host(r, ev, ticket, fds, n, ns);
+        readable = rma_sleep_beside_host(r, ev, ticket, fds, n, ns);
     rma_event(r, (struct trace_record){.kind = TRACE_AWAKE});
-    return moved;
+    return readable;
 }
 
 /* Become the one thread that blocks on the channels' descriptors. */
@@ -240,23 +240,24 @@ static uint64_t sleep_limit(const struct rma *r, bool poll)
     return look && look < least ? look : least;
 }
 
-/* Sleep once on the own event and n descriptors, as the watcher. Returns as sleep_on does. */
+/* Sleep once on the own event and n descriptors, as the watcher. Returns whether a descriptor has
+ * woken it. */
 static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
 {
     struct rma *r = w->rma;
     struct event *own = &r->env->attention->threads;
-    bool block, moved = false;
+    bool block, woken = false;
     const uint32_t ticket = event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
         const bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3);
-        moved = sleep_on(r, own, ticket, fds, n, sleep_limit(r, poll));
+        woken = sleep_on(r, own, ticket, fds, n, sleep_limit(r, poll));
     }
     event_leave_polled(own);
-    return moved;
+    return woken;
 }
 
 /* Sleep once. polled: this thread has announced that it polls packets. *watching: it
- * is the watcher, from here on. Returns as sleep_on does. */
+ * is the watcher, from here on. Returns whether a descriptor has woken it. */
 static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
@@ -270,20 +271,18 @@ static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     if (ev != own && polled)
         rma_polling_end(r);
     uint32_t ticket = event_enter(ev);
-    bool served = false;
-    const bool moved =
-        ev == own && r->progress.packets && (rma_poll_surely(r, NULL) || rma_pending(r));
+    bool moved = ev == own && r->progress.packets && (rma_poll_surely(r, NULL) || rma_pending(r));
     const bool unwatched =
         blocks && !atomic_load_explicit(&r->progress.watcher, memory_order_relaxed); /* D */
     if (!moved && !unwatched && !check(r, wait)) {
         bool poll = wait->poll_only || ch3_unsent_must_poll(r->ch3) ||
                     (r->progress.packets && ev != own && !r->progress.agent);
-        served = sleep_on(r, ev, ticket, NULL, 0, sleep_limit(r, poll));
+        (void)sleep_on(r, ev, ticket, NULL, 0, sleep_limit(r, poll));
     }
     event_leave(ev);
     if (ev != own && polled)
         rma_polling_begin(r);
-    return served;
+    return false;
 }
 
 /* What is looked at from time to time: has a peer died, is a report due? */
@@ -316,7 +315,8 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     const uint64_t yield_ns = r->progress.oversubscribed ? YIELD_NS_OVERSUBSCRIBED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
     const unsigned spins_served = r->progress.oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
-    bool served = rma_advance_host(r, r->clock());
+    bool served = false;
+    rma_advance_host(r, r->clock());
     for (unsigned yields = 0, busy = 0, spins = 0; !check(r, wait);) {
         /* Others' packets may keep this thread busy while what it waits for never comes. */
         const bool moved = r->progress.packets && rma_poll(r);
@@ -333,7 +333,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             call_agents(w, wait);
         if (!p.start)
             p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
-        served |= rma_advance_host_often(r, now);
+        rma_advance_host_often(r, now);
         if (served) /* more may follow: who sleeps now makes its sender wait for a wake-up */
             p.awake = now;
         served = false;
@@ -347,8 +347,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         if (now - p.awake < yield_ns)
             continue;
         /* Of a put that the provider receives by itself nobody is told here but by the descriptor,
-         * which is readable for each piece of it. Nor does the host tell when more is to be moved.
-         */
+         * which is readable for each piece of it. */
         served = sleep_once(w, wait, polled, watching);
         yields = YIELDS_PER_CLOCK - 1;
     }
@@ -371,7 +370,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
         if (packets)
             (void)rma_poll(r);
         if (unlikely(i % RMA_ROUNDS_PER_HOST == RMA_ROUNDS_PER_HOST - 1))
-            (void)rma_advance_host(r, r->clock());
+            rma_advance_host(r, r->clock());
         done = check(r, wait);
     }
     rma_count_wait(r, (unsigned)i % RMA_ROUNDS_PER_HOST);

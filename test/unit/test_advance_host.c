@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * test_advance_host.c - when waits, and calls in loops, enter the host's progress, which the test
+ * plays: it counts the entries, and looks at what the library may do meanwhile.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base_helper.h"
+#include "rma/progress/advance_host.h"
+#include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
+#include "rma_helper.h"
+#include "../sim/fabric.h"
+
+enum { SECOND = 1000000000, PAUSE = 50000, OFTEN = 10000, LONG_ENTRY = 5001, ENTRIES = 20 };
+
+static struct hand_shared shared;
+static struct hand *h;
+static uint64_t now, takes;      /* nanoseconds of an entry */
+static _Atomic unsigned entries; /* of the host's progress */
+static unsigned inner;           /* entries from within the host's progress */
+static bool polled, other_is_in;
+
+static uint64_t test_clock(void)
+{
+    return now;
+}
+
+static void *is_in_host(void *arg)
+{
+    *(bool *)arg = rma_is_in_host(&h->rma);
+    return NULL;
+}
+
+/* What the host may come to from its progress: the library's polls, and by these or by a call-back
+ * of the program another wait. */
+static void play_host(void *ctx)
+{
+    static bool inside;
+    pthread_t other;
+
+    (void)ctx;
+    assert_false(inside);
+    inside = true;
+    (void)atomic_fetch_add(&entries, 1);
+    const unsigned before = atomic_load(&entries);
+    rma_advance_host(&h->rma, now + SECOND);
+    inner += atomic_load(&entries) - before;
+    polled |= rma_host_poll(&h->rma) || atomic_load(&h->env.attention->host_polls);
+    assert_true(rma_is_in_host(&h->rma));
+    assert_int_equal(pthread_create(&other, NULL, is_in_host, &other_is_in), 0);
+    pthread_join(other, NULL);
+    now += takes;
+    inside = false;
+}
+
+static void count_entry(void *ctx)
+{
+    (void)ctx;
+    (void)atomic_fetch_add(&entries, 1);
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    shared = hand_share(1, false);
+    h = hand_new(&shared, 0);
+    h->env.host_progress = play_host;
+    h->rma.clock = test_clock;
+    now = SECOND;
+    takes = 0;
+    atomic_store(&entries, 0);
+    inner = 0;
+    polled = other_is_in = false;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hand_free(h);
+    hand_unshare(&shared);
+    return 0;
+}
+
+static void an_entry_comes_after_a_pause(void **state)
+{
+    (void)state;
+    rma_advance_host(&h->rma, now);
+    assert_int_equal(atomic_load(&entries), 1);
+    rma_advance_host(&h->rma, now + PAUSE - 1);
+    rma_advance_host_often(&h->rma, now + OFTEN - 1);
+    assert_int_equal(atomic_load(&entries), 1);
+    rma_advance_host_often(&h->rma, now += OFTEN);
+    assert_int_equal(atomic_load(&entries), 2);
+    rma_advance_host(&h->rma, now += PAUSE);
+    assert_int_equal(atomic_load(&entries), 3);
+}
+
+/* One that has copied something is followed by another. */
+static void a_long_entry_is_followed_at_once(void **state)
+{
+    (void)state;
+    takes = LONG_ENTRY;
+    rma_advance_host(&h->rma, now);
+    rma_advance_host(&h->rma, now);
+    assert_int_equal(atomic_load(&entries), 2);
+}
+
+static void nothing_enters_twice_nor_polls_from_within(void **state)
+{
+    (void)state;
+    rma_advance_host(&h->rma, now);
+    assert_int_equal(inner, 0);
+    assert_false(polled);
+    assert_false(other_is_in);
+    assert_false(rma_is_in_host(&h->rma));
+}
+
+static void many_short_waits_enter(void **state)
+{
+    (void)state;
+    for (int i = 0; i < RMA_ROUNDS_PER_HOST; i++)
+        rma_count_wait(&h->rma, 1);
+    assert_int_equal(atomic_load(&entries), 1);
+    for (int i = 0; i < RMA_ROUNDS_PER_HOST; i++, now += PAUSE)
+        rma_count_wait(&h->rma, 1);
+    assert_in_range(atomic_load(&entries), 2, 20);
+}
+
+static void calls_in_a_loop_enter(void **state)
+{
+    (void)state;
+    h->win.unlooked = WIN_CALLS_PER_LOOK;
+    for (int i = 0; i < 2 * WIN_CALLS_PER_LOOK; i++)
+        if (win_count_call(&h->win))
+            rma_look_around(&h->win);
+    assert_int_equal(atomic_load(&entries), 1);
+    for (int i = 0; i < 1000; i++, now += PAUSE)
+        (void)rma_between_tests(&h->rma, &h->win);
+    assert_in_range(atomic_load(&entries), 2, 1000);
+}
+
+static bool have_entered(void *arg)
+{
+    (void)arg;
+    return atomic_load(&entries) >= ENTRIES;
+}
+
+/* The wait ends only by what the host does in its progress: nobody wakes the thread. Without a
+ * bound on its sleeps it would wake up twice a second. */
+static void a_wait_sleeps_in_parts(void **state)
+{
+    (void)state;
+    h->env.host_progress = count_entry;
+    h->rma.clock = clock_monotonic_ns;
+    h->rma.progress.next_check = 0;
+    const uint64_t began = clock_monotonic_ns();
+    assert_int_equal(
+        rma_wait_until(&h->win,
+                       &(struct rma_wait){.done = have_entered, .what = "entries", .rank = -1}),
+        MRMA_SUCCESS);
+    assert_true(clock_monotonic_ns() - began < (uint64_t)ENTRIES * SECOND / 4);
+}
+
+static void sleep_once(struct event *ev, uint64_t ns)
+{
+    assert_false(rma_sleep_beside_host(&h->rma, ev, 0, NULL, 0, ns));
+}
+
+/* The parts are 50 us at first and 1 ms at most. */
+static void sleeps_in_parts(void **state)
+{
+    static struct event ev;
+
+    (void)state;
+    event_init(&ev);
+    h->env.host_progress = count_entry;
+    sleep_once(&ev, 50000);
+    assert_int_equal(atomic_load(&entries), 0);
+    sleep_once(&ev, 50001);
+    assert_int_equal(atomic_load(&entries), 1);
+    sleep_once(&ev, 20000000); /* 50, 100, 200, 400, 800 us, 18 parts of 1 ms, the rest */
+    assert_int_equal(atomic_load(&entries), 1 + 23);
+    event_wake(&ev, EVENT_NO_POLL); /* the ticket is out of date */
+    sleep_once(&ev, SECOND);
+    assert_int_equal(atomic_load(&entries), 1 + 23);
+}
+
+static int tests(void)
+{
+    const struct CMUnitTest list[] = {
+        cmocka_unit_test_setup_teardown(an_entry_comes_after_a_pause, begin, end),
+        cmocka_unit_test_setup_teardown(a_long_entry_is_followed_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(nothing_enters_twice_nor_polls_from_within, begin, end),
+        cmocka_unit_test_setup_teardown(many_short_waits_enter, begin, end),
+        cmocka_unit_test_setup_teardown(calls_in_a_loop_enter, begin, end),
+        cmocka_unit_test_setup_teardown(a_wait_sleeps_in_parts, begin, end),
+        cmocka_unit_test_setup_teardown(sleeps_in_parts, begin, end),
+    };
+    fabric_watchdog(60);
+    return cmocka_run_group_tests_name("advance_host", list, NULL, NULL);
+}
+
+int main(void)
+{
+    return run_with_skips(tests);
+}
