@@ -99,6 +99,15 @@ fetch_sdist() {
     source_version=$(cat "$source/version")
 }
 
+# given_source NAME: the folder NAME in that which the user names by APPS_SOURCES, for programs that no package has: there lie, side
+# by side, unpacked, the public sources of the programs. $given is the folder APPS_SOURCES then.
+given_source() {
+    given=${APPS_SOURCES:+$(cd "$APPS_SOURCES" 2>/dev/null && pwd)}
+    test -z "$given" || test ! -d "$given/$1" || return 0
+    why="no package has the source of $1; APPS_SOURCES names no folder in which it lies as $1"
+    return 1
+}
+
 # built NAME COMMAND...: run the command in the directory NAME, once.
 built() {
     test ! -f "$1/built" || return 0
