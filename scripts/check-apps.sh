@@ -14,26 +14,24 @@
 #   --library  leave out the host alone where test/apps/expected tells what it does: that changes only
 #              with the host, and takes most of the time
 #   --table    run nothing, print the table of the results that are there
-#   --update   write that table into doc/report/real-programs.md as well, with the single tests that do worse
 #
 # With HOSTS="mpich" only one host. Ends with "N passed, N failed, N skipped", counted over
 # the tests with the library in a node and over pretended nodes: what passes on the host and not
 # with the library has failed, what fails on both is skipped. Where test/apps/expected has a file of
 # the program's name, anything else than what it says has failed, on the host alone as well. Packages are installed where they are
-# missing; sources, builds, results and the output of tests that failed stay in $APPS_DIR, by default
-# build-apps in the source tree.
+# missing; sources, builds, results, the table (table.md) and the output of tests that failed stay in $APPS_DIR, by default
+# build-apps in the source tree. APPS_SOURCES names a folder with the sources of the programs that no package has.
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
 . "$top_srcdir/test/apps/common.sh"
 
-all="nwchem opencoarrays armci ga petsc mpi4py mpich-rma"
+all="nwchem bagel opencoarrays armci ga petsc mpi4py mpich-rma oshmpi casper mpi-test-suite graph500 libsc parres dash"
 size=full
 runs=yes
 prepare=yes
 fabrics=
 library=
-update=
 programs=
 while test $# -gt 0; do
     case $1 in
@@ -45,8 +43,7 @@ while test $# -gt 0; do
     --prepared) prepare= ;;
     --library) library=yes ;;
     --table) runs= && prepare= ;;
-    --update) update=yes ;;
-    -*) unknown_option "$1" --short --ci --fabrics --prepare --prepared --library --table --update ;;
+    -*) unknown_option "$1" --short --ci --fabrics --prepare --prepared --library --table ;;
     *)
         test -f "$top_srcdir/test/apps/$1.sh" && test "$1" != common || die "there is no program '$1', only: $all"
         programs="$programs $1"
@@ -116,15 +113,9 @@ fi
 
 test -n "$(result_files)" || die "there are no results"
 if test -n "$fabrics"; then
-    table fabrics
-    test -z "$update" || table fabrics | replace_part "$top_srcdir/doc/report/real-programs.md" "fabrics"
+    table fabrics | tee "$app/table-fabrics.md"
     table totals
     exit
 fi
-table table
-table details
-if test -n "$update"; then
-    table table | replace_part "$top_srcdir/doc/report/real-programs.md" "real programs"
-    table details | replace_part "$top_srcdir/doc/report/real-programs.md" "single tests"
-fi
+{ table table && table details; } | tee "$app/table.md"
 table totals

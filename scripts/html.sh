@@ -65,7 +65,6 @@ contents() {
     contents "For maintainers" doc/design doc/protocol doc/memory-ordering doc/network doc/scaling doc/decisions \
         doc/testing doc/conformance trace/README CONTRIBUTING
     # shellcheck disable=SC2046
-    contents Reports $(cd "$top_srcdir" && ls doc/report/*.md | sed 's/\.md$//')
 } >"$tree/index.md"
 
 MPIRMA_VERSION=$(sed -n 's/^AC_INIT(\[libmpi-rma\],\[\(.*\)\])$/\1/p' "$top_srcdir/configure.ac") \

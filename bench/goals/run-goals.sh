@@ -124,16 +124,16 @@ done
 
 for results in "$out"/compare-*-library.csv "$out"/growth-*.csv; do
     [ -r "$results" ] || continue
-    python3 "$top_srcdir/bench/report" goals --measured "$results"
+    python3 "$top_srcdir/bench/report.py" goals --measured "$results"
     [ $? -le 1 ] || failed=1
     echo
 done
 set -- "$out"/growth-*.csv
-[ -r "$1" ] && python3 "$top_srcdir/bench/report" growth "$@"
+[ -r "$1" ] && python3 "$top_srcdir/bench/report.py" growth "$@"
 set -- "$out"/compare-*.csv
 if [ -r "$1" ]; then
     echo
-    python3 "$top_srcdir/bench/report" compare "$@"
+    python3 "$top_srcdir/bench/report.py" compare "$@"
     [ $? -le 1 ] || failed=1
 fi
 exit $failed

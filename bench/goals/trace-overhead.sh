@@ -39,5 +39,5 @@ while test "$i" -lt "$runs"; do
     one without "$@"
     one with --trace "$work/trace" "$@"
 done
-python3 "$top_srcdir/bench/report" overhead "$work/times.csv" || exit
+python3 "$top_srcdir/bench/report.py" overhead "$work/times.csv" || exit
 echo "trace: $(du -sk "$work/trace" | cut -f 1) KiB; load $before to $(cut -d ' ' -f 1 /proc/loadavg), $MPI_HOST, $nprocs processes"

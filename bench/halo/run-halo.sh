@@ -132,7 +132,7 @@ for n in $np; do
         [ -f "$out/$launcher-$n-$label.csv" ] || : >"$out/$launcher-$n-$label.csv"
     done
     printf '\n%s\n' "$(sed -n 1p "$out/$launcher-$n-host.txt")"
-    python3 "$top_srcdir/bench/report" halo $legend "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv" || failed=1
+    python3 "$top_srcdir/bench/report.py" halo $legend "$out/$launcher-$n-host.csv" "$out/$launcher-$n-library.csv" || failed=1
     legend=
     printf '\nrun took %s s by the host, %s s with the library\n' $((middle - start)) $((end - middle))
 done

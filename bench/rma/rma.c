@@ -5,7 +5,7 @@
  *
  * Each suite has a file of its own here (suites.h lists them), the physical anchors
  * are in anchors.c. What the results are held against is in bench/goals/limits.csv, and
- * "python3 bench/report goals" does it. Pure MPI: whether the host's or libmpi-rma's
+ * "python3 bench/report.py goals" does it. Pure MPI: whether the host's or libmpi-rma's
  * one-sided calls are measured is decided by what is linked or preloaded. While suites
  * of the pair run, ranks from 2 up sleep between looks at a non-blocking barrier, so
  * that they take no processor from it.
@@ -233,7 +233,7 @@ static const struct argp argp = {
         "physical limits beside it."
         "\v"
         "Exit code: 0, 1 when contents are wrong, 2 for wrong options, 3 for a hang. Whether the "
-        "results of --csv meet the goals, 'python3 bench/report goals FILE' tells."};
+        "results of --csv meet the goals, 'python3 bench/report.py goals FILE' tells."};
 
 /* Sleep until every rank is here. */
 static void quiet_barrier(MPI_Comm all)
