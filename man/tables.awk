@@ -9,14 +9,18 @@
 # A line @variables@ takes the rows whose name begins with MPIRMA_, @keys@ those of info keys. So the
 # guide is the one place where they are described.
 
-# Markdown to roff: emphasis of code, links by their text.
-function roff(s,    out, link) {
+# Markdown to roff: emphasis of code, links by their text. What is a link alone between parentheses, or behind "see", sends the
+# reader to a part of the guide; any other link is words of the sentence that it stands in.
+function roff(s,    out, link, before) {
     gsub(/\\/, "\\e", s)
     while (match(s, /\[[^]]*\]\([^)]*\)/)) {
         link = substr(s, RSTART + 1, RLENGTH)
         sub(/\].*/, "", link)
-        out = out substr(s, 1, RSTART - 1) (link == "below" ? "the user guide" : link " in the user guide")
+        before = substr(s, 1, RSTART - 1)
         s = substr(s, RSTART + RLENGTH)
+        if (before ~ /(\(|see )$/ && s ~ /^\)/)
+            link = link == "below" ? "see the user guide" : "\"" link "\" in the user guide"
+        out = out before link
     }
     s = out s
     out = ""

@@ -65,6 +65,10 @@ grep_page() { # page, pattern
 grep_page libmpi-rma.7 '^\.B \([A-Za-z_]*_[A-Za-z_]*\)$' | grep -vx 'MPI_.*' >"$tmp/doc"
 same "libmpi-rma(7) has every variable and info key, and no other" 21
 
+# A link of the guide is words of its sentence in the page; only what stands by itself between parentheses names a part of the guide.
+point "libmpi-rma(7) has sentences where the guide has links" "$(tr '\n' ' ' <"$abs_top_builddir/man/libmpi-rma.7" |
+    grep -oE '.{30}(\]\(|[^"] in the user guide).{20}' || :)"
+
 # Options in the table or the text of a tool, and those of its page. All tools but the script share some.
 for tool in run:tools/mpi-rma-run.in info:tools/mpi-rma-info.c trace:trace/mpi-rma-trace.c halo:bench/halo/halo.c; do
     page=mpi-rma-${tool%%:*}.1
