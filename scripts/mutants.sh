@@ -23,7 +23,7 @@ work=$top_srcdir/build-mutants
 # The tracked files as they are now, where they differ from the copy.
 copy_source() {
     mkdir -p "$work/source" || exit 1
-    git -C "$top_srcdir" ls-files | grep -v '^test/fuzz/corpus' | while read -r file; do
+    git -C "$top_srcdir" ls-files | while read -r file; do
         cmp -s "$top_srcdir/$file" "$work/source/$file" && continue
         mkdir -p "$work/source/$(dirname "$file")" && cp -p "$top_srcdir/$file" "$work/source/$file" || exit 1
     done
