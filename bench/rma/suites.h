@@ -29,8 +29,8 @@ void rma_overlap(struct bench *b);
 void rma_origins(struct bench *b);
 
 /* Pair. "pending": epoch, a put of 8 bytes while a receive of so many bytes (0: none) is posted at
- * its target; message, one of so many bytes to a process that waits at the end of such an epoch, and
- * message_waited_for, where that waits for the message first; sync fence and pscw. */
+ * its target; message, one of so many bytes to a process that waits at the end of such an epoch,
+ * and message_waited_for, where that waits for the message first; sync fence and pscw. */
 void rma_pending(struct bench *b);
 
 /* Pair. "acc": accumulate, accumulate_strided, get_accumulate and

@@ -6,14 +6,15 @@
  * Rank 0 has an operation of the host pending and waits. Rank 1, the partner, blocks in its part of
  * that operation, and only then does for what rank 0 waits. The other ranks do their part of both
  * at once. Each kind of pending operation meets each kind of wait; the partner begins while rank 0
- * still polls, or when it sleeps. If the library does not let the host go on, rank 0 waits for ever.
+ * still polls, or when it sleeps. If the library does not let the host go on, rank 0 waits for
+ * ever.
  *
  * Arguments: names of pending operations and of waits, of which the others are left out; and
  * "threads", for MPI_THREAD_MULTIPLE and the operation of another thread.
  *
- * Collective operations on files are not among them: MPICH moves these on in MPI_Wait and MPI_Test of
- * their own requests alone, so that an MPI_Barrier in front of these hangs without the library, too,
- * and Open MPI makes them of operations of each process alone.
+ * Collective operations on files are not among them: MPICH moves these on in MPI_Wait and MPI_Test
+ * of their own requests alone, so that an MPI_Barrier in front of these hangs without the library,
+ * too, and Open MPI makes them of operations of each process alone.
  */
 #include "mtest.h"
 

@@ -3,8 +3,8 @@
  * streams.c - several origins send to one target without pause, in messages of mixed sizes, and
  * every byte that arrives is checked.
  *
- * streams [MEGABYTES] [flushed]. Each rank but 0 is the origin of a stream to rank 0, into a part of
- * the window that is its own. A round is a lock_all epoch of so many megabytes by each origin
+ * streams [MEGABYTES] [flushed]. Each rank but 0 is the origin of a stream to rank 0, into a part
+ * of the window that is its own. A round is a lock_all epoch of so many megabytes by each origin
  * (MTEST_ROUNDS rounds): blocks of a few bytes up to the whole part are accumulated one behind the
  * other, wrap around at the end of the part, and are flushed locally now and then. With "flushed"
  * they are large, and each is flushed before the next: all origins fill the target's receive

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unsent.c - what a call has left to leave with later operations leaves by itself (MPI 4.1, 12.7.3).
+ * unsent.c - what a call has left to leave with later operations leaves by itself (MPI 4.1,
+ * 12.7.3).
  *
  * In pairs of ranks, an origin issues operations, completes them by nothing or at itself only, and
  * then does something that lets no call of the library send them: it waits for a message of the
@@ -9,7 +10,8 @@
  * (MPIRMA_PROGRESS=poll) those ways are left out in which the origin calls nothing.
  *
  * unsent requests: thousands of operations with requests of each kind, and nothing else; unsent
- * idle: puts, and then three seconds of nothing. unsent.sh counts packets, and how often the agent wakes up.
+ * idle: puts, and then three seconds of nothing. unsent.sh counts packets, and how often the agent
+ * wakes up.
  */
 #include "mtcomm.h"
 

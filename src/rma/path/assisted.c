@@ -8,15 +8,15 @@
  * call does them all (sys/procmem_queue.h): with a flush or the end of the epoch, and before
  * another operation on that target; the standard does not order them (MPI 4.1, 12.7), but they are
  * done in the order of the calls. What nobody completes so is done within a bounded time by the
- * agent, or by who polls where there is none (progress/unsent.h). In fence and PSCW epochs small puts go into a stage first
- * (stage.h). In a passive target epoch the origin may send the operation as a packet instead, and
- * the target does it: if a thread of the target polls now and an agent will serve what comes after
- * that thread has stopped, for a packet through the ring costs less than a system call; and by the
- * agent alone if the target's side is in many pieces, for which the kernel takes longer than an
- * agent takes to wake up. Large contiguous puts and gets are the kernel's in any case, because
- * origin and target would wait for each other on the way through the ring, and so is everything on
- * a node with more processes than processors, where a target that polls need not have one. Which
- * way it is assisted_choice.c says.
+ * agent, or by who polls where there is none (progress/unsent.h). In fence and PSCW epochs small
+ * puts go into a stage first (stage.h). In a passive target epoch the origin may send the
+ * operation as a packet instead, and the target does it: if a thread of the target polls now and
+ * an agent will serve what comes after that thread has stopped, for a packet through the ring
+ * costs less than a system call; and by the agent alone if the target's side is in many pieces,
+ * for which the kernel takes longer than an agent takes to wake up. Large contiguous puts and gets
+ * are the kernel's in any case, because origin and target would wait for each other on the way
+ * through the ring, and so is everything on a node with more processes than processors, where a
+ * target that polls need not have one. Which way it is assisted_choice.c says.
  *
  * The target's lock is taken in shared memory as always, so the packets ask for none
  * (PKT_EPOCH_NOCHECK). What was sent is done when the target has acknowledged it, which flush and

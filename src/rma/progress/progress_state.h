@@ -3,10 +3,10 @@
  * progress_state.h - what waits, rounds of progress and the agent keep in struct rma. Only this
  * room touches it; others ask and tell by progress.h and wait.h.
  *
- * Locks: none, but for what is unsent. What is not atomic is written while a window is created, under the engine's lock
- * where several threads may call, and before the window that needs it is used. Threads that wait
- * in other windows read packets, oversubscribed and spin_inline meanwhile: these only say how a
- * wait is spent, and nothing else is read on their word.
+ * Locks: none, but for what is unsent. What is not atomic is written while a window is created,
+ * under the engine's lock where several threads may call, and before the window that needs it is
+ * used. Threads that wait in other windows read packets, oversubscribed and spin_inline meanwhile:
+ * these only say how a wait is spent, and nothing else is read on their word.
  */
 #ifndef MRMA_RMA_PROGRESS_PROGRESS_STATE_H
 #define MRMA_RMA_PROGRESS_PROGRESS_STATE_H

@@ -19,8 +19,8 @@ extern const struct path_ops traced_path;
 
 /* traced_issue records that an operation of len bytes is issued to t, and notes its number in its
  * request, if it has one. Operations that traced_path hands on it records itself; this is for those
- * that do not come there. Returns the number; 0: the recording is stopped, so it has none. Only while
- * a trace is taken. */
+ * that do not come there. Returns the number; 0: the recording is stopped, so it has none. Only
+ * while a trace is taken. */
 uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       const struct rma_op *op, size_t len);
 
