@@ -29,8 +29,6 @@ fi
 
 point "no line is over 100 columns" \
     "$(sources | xargs awk 'length > 100 { print FILENAME ":" FNR ": " length " columns" }')"
-point "no file of src is over 500 lines" "$(find "$top/src" -name '*.[ch]' | xargs wc -l |
-    awk '$2 != "total" && $1 > 500 { print $2 ": " $1 " lines" }')"
 
 # A function begins with a brace in the first column, behind its head, and ends likewise.
 functions() { # awk statements for each: FILENAME, its head, at (line of its brace), lines; what to leave out

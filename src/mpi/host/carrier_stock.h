@@ -31,6 +31,8 @@ int carrier_stock_take(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len);
  * before carrier_stock_resume. Who finds the stock empty meanwhile makes a carrier by itself.
  * Called by the thread that ends the host: there are no others in it. */
 void carrier_stock_pause(void);
+
+/* carrier_stock_resume lets the thread that fills the stock begin again. */
 void carrier_stock_resume(void);
 
 /* carrier_stock_close frees the carriers that nobody has taken. Called before their communicator

@@ -31,6 +31,8 @@ void session_begins(void);
  * returns whether it was the last. Then the caller ends what the windows have used, and calls
  * session_end_over. Any thread. */
 bool session_ends(void);
+
+/* session_end_over lets a first session begin again. Called after session_ends, by its caller. */
 void session_end_over(void);
 
 /* sessions_open returns whether there are sessions of the program. Any thread. */
