@@ -254,7 +254,7 @@ bool region_find(struct region_view *view, uint64_t addr, uint64_t len, struct r
 bool region_at(struct region_view *view, uint64_t addr, uint64_t *base)
 {
     struct region r;
-    if (!find_behind(view, addr, &r) || r.addr > addr)
+    if (!view || !find_behind(view, addr, &r) || r.addr > addr)
         return false;
     *base = r.addr;
     return true;
