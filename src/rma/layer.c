@@ -142,6 +142,7 @@ void rma_fini(struct rma *r)
     ctl_blocks_fini(r);
     proc_tables_fini(r);
     free(r->applying);
+    free(r->counts_packet);
     free(r->wins);
     free(r->win_gens);
     map_fini(&r->requests);

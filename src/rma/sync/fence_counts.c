@@ -45,8 +45,9 @@ enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count)
 /* What is agreed on at creation: the most packet peers of any process, or one of these. */
 enum { WISH_NO_MEM = INT_MAX, WISH_COUNTS = INT_MAX - 1, WISH_MARKERS = INT_MAX - 2 };
 
-/* A packet that is being made, or the copy of one that has come. It is the window's, since a thread
- * may have little stack; who holds the engine's lock may use it, and leaves nothing in it. */
+/* A packet that is being made, or the copy of one that has come. It is the engine's, since a thread
+ * may have little stack; who holds the engine's lock may use it, and leaves nothing in it. The first
+ * window that may close its fences by counts makes it, and it is freed with the layer. */
 struct counts_packet {
     struct pkt_hdr hdr;
     struct pkt_count pairs[PAIRS_MAX];
@@ -70,7 +71,6 @@ struct fence_counts {
     struct pkt_count *held;
     uint32_t nheld, room;
     uint64_t expected; /* bytes for this process, as far as known */
-    struct counts_packet packet;
     struct arrival in[]; /* by parity of the closing, then by round */
 };
 
@@ -127,8 +127,11 @@ int fence_counts_choose(struct win *w, struct boot *boot)
     }
     rma_enter(w->rma); /* who is through with the exchange may send counts at once */
     w->sync.counts = c;
+    if (!w->rma->counts_packet)
+        w->rma->counts_packet = malloc(sizeof *w->rma->counts_packet);
+    const bool no_mem = !c || !w->rma->counts_packet;
     rma_leave(w->rma);
-    int wish = !c                           ? WISH_NO_MEM
+    int wish = no_mem                       ? WISH_NO_MEM
                : conf == CONF_FENCE_COUNTS  ? WISH_COUNTS
                : conf == CONF_FENCE_MARKERS ? WISH_MARKERS
                                             : w->npackets;
@@ -201,7 +204,7 @@ static bool goes_in_round(const struct win *w, const struct pkt_count *pair, uns
 static int send_round(struct win *w, unsigned k)
 {
     struct fence_counts *c = w->sync.counts;
-    struct counts_packet *out = &c->packet;
+    struct counts_packet *out = w->rma->counts_packet;
     uint32_t left = 0, kept = 0, n = 0;
     int err = MRMA_SUCCESS;
     for (uint32_t i = 0; i < c->nheld; i++)
@@ -400,7 +403,7 @@ bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pk
         (hdr->seq == c->closing && k < c->round))
         return false;
     struct arrival *a = arrival_of(c, hdr->seq, k);
-    struct pkt_count *pairs = c->packet.pairs;
+    struct pkt_count *pairs = w->rma->counts_packet->pairs;
     if (!continues(a, hdr, (uint32_t)w->nproc))
         return false;
     copy_once(pairs, body, hdr->len - sizeof *hdr);

@@ -144,6 +144,7 @@ struct pkt_origin;
 struct region_view;
 struct strict;
 struct applying;
+struct counts_packet;
 
 /* What this process keeps of one process of the window, itself included: as the target of its own
  * operations, and as the origin of the other's. The first line is all that operations on mapped
@@ -309,6 +310,7 @@ struct rma {
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
     struct applying *applying; /* scratch memory of target_apply.c; NULL: not used yet */
+    struct counts_packet *counts_packet; /* scratch memory of fence_counts.c; NULL: no use yet */
     bool atomics_probed;       /* atomics says what this process's card does: origin/atomics.h */
     struct ch3_atomics atomics;
     _Atomic bool said_no_locks, said_requests; /* what is wrong and was taken: said once */
