@@ -341,8 +341,8 @@ static void count_pattern(void **state)
             const uint64_t partners =
                 c.all > (uint64_t)peers ? c.all : (uint64_t)peers; /* of rounds, too */
             assert_uint_in_range(c.window, 1, WINDOW_BYTES + SCRATCH_BYTES);
-            assert_uint_in_range(c.used, 1,
-                                 WINDOW_BYTES + SCRATCH_BYTES + partners * (PARTNER_BYTES + c.bytes));
+            assert_uint_in_range(
+                c.used, 1, WINDOW_BYTES + SCRATCH_BYTES + partners * (PARTNER_BYTES + c.bytes));
         }
         assert_int_equal(c.data, pat->data(n, peers));
         assert_int_equal(c.all, pat->all(n, peers));

@@ -70,7 +70,7 @@ struct fence_counts {
     unsigned nrounds, round;
     struct pkt_count *held;
     uint32_t nheld, room;
-    uint64_t expected; /* bytes for this process, as far as known */
+    uint64_t expected;   /* bytes for this process, as far as known */
     struct arrival in[]; /* by parity of the closing, then by round */
 };
 

@@ -309,9 +309,9 @@ struct rma {
     uint32_t words_given;        /* how many words' first parts were given away */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
-    struct applying *applying; /* scratch memory of target_apply.c; NULL: not used yet */
+    struct applying *applying;           /* scratch memory of target_apply.c; NULL: not used yet */
     struct counts_packet *counts_packet; /* scratch memory of fence_counts.c; NULL: no use yet */
-    bool atomics_probed;       /* atomics says what this process's card does: origin/atomics.h */
+    bool atomics_probed; /* atomics says what this process's card does: origin/atomics.h */
     struct ch3_atomics atomics;
     _Atomic bool said_no_locks, said_requests; /* what is wrong and was taken: said once */
     _Atomic uint32_t bad_packets; /* that were written at log level error: bad_packet.h */
