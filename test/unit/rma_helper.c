@@ -142,7 +142,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                           .nlocal = s->n};
     if (target_table_init(&h->win.targets, s->n))
         abort();
-    if (s->dynamic && region_open_own(&h->win, slots_end(s->n)))
+    if (s->dynamic && !(h->win.regions = region_open_own(&h->win, slots_end(s->n))))
         abort();
     list_init(&h->win.remote);
     list_init(&h->win.origin_side.touched);

@@ -67,7 +67,11 @@ static int make_control(struct win *w, uint32_t path)
     atomic_init(&ctl->lock, lockword_free(w->first_number));
     w->ctl = ctl;
     notify_init(ctl, slots, w->hints.notifications, w->created.nslots);
-    return w->dynamic ? region_open_own(w, slots + counters) : MRMA_SUCCESS;
+    if (!w->dynamic)
+        return MRMA_SUCCESS;
+    region_close_own(w->rma, w->regions); /* of a control block that was made before this one */
+    w->regions = region_open_own(w, slots + counters);
+    return w->regions ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 
 static int make_memory(struct win *w, const struct win_spec *spec)

@@ -399,12 +399,6 @@ bool issue_got_ack(struct rma_target *t, uint32_t seq)
     return true;
 }
 
-void issue_keep_error(struct win *w, int err)
-{
-    if (!w->origin_side.err)
-        w->origin_side.err = err;
-}
-
 int issue_take_error(struct win *w)
 {
     const int err = w->origin_side.err, from = w->origin_side.err_from;

@@ -169,7 +169,11 @@ bool issue_nothing_due(const struct win *w);
 /* issue_keep_error notes err for the window's next synchronization, which returns it, since the
  * call of the operation that has failed has returned already. Only the first one is kept. Under the
  * engine's lock. */
-void issue_keep_error(struct win *w, int err);
+static inline void issue_keep_error(struct win *w, int err)
+{
+    if (!w->origin_side.err)
+        w->origin_side.err = err;
+}
 
 /* issue_take_error returns the first error that was kept, or that a target has reported, since it
  * was last called, and logs which target that was. MRMA_SUCCESS: none. Under the engine's lock. */

@@ -194,11 +194,6 @@ void rma_agent_ended(struct rma *r)
     r->progress.agent = false;
 }
 
-bool rma_has_agent(const struct rma *r)
-{
-    return r->progress.agent;
-}
-
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
 {
     struct short_sleep s = {0, 0, false};

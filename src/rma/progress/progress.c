@@ -195,6 +195,11 @@ bool rma_host_poll(struct rma *r)
     return count_served(r, look(r));
 }
 
+bool rma_has_agent(const struct rma *r)
+{
+    return r->progress.agent;
+}
+
 bool rma_uses_network(const struct rma *r)
 {
     return ch3_looks_by_calls(r->ch3);

@@ -46,8 +46,8 @@ enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count)
 enum { WISH_NO_MEM = INT_MAX, WISH_COUNTS = INT_MAX - 1, WISH_MARKERS = INT_MAX - 2 };
 
 /* A packet that is being made, or the copy of one that has come. It is the engine's, since a thread
- * may have little stack; who holds the engine's lock may use it, and leaves nothing in it. The first
- * window that may close its fences by counts makes it, and it is freed with the layer. */
+ * may have little stack; who holds the engine's lock may use it, and leaves nothing in it. The
+ * first window that may close its fences by counts makes it, and it is freed with the layer. */
 struct counts_packet {
     struct pkt_hdr hdr;
     struct pkt_count pairs[PAIRS_MAX];

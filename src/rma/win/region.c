@@ -44,7 +44,7 @@ static struct region_tree *tree_of(struct region_view *own)
     return (struct region_tree *)(void *)own;
 }
 
-int region_open_own(struct win *w, size_t offset)
+struct region_view *region_open_own(struct win *w, size_t offset)
 {
     struct region_table *table = (struct region_table *)(void *)((char *)w->ctl + offset);
     struct region_tree *tree = calloc(1, sizeof *tree);
@@ -54,9 +54,8 @@ int region_open_own(struct win *w, size_t offset)
         free(tree);
         free(empty);
         free(room);
-        return MRMA_ERR_NO_MEM;
+        return NULL;
     }
-    region_close_own(w->rma, w->regions);
     view_init(&tree->view, w->rma, table);
     tree->capacity = REGION_FIRST;
     tree->used = 1;
@@ -65,8 +64,7 @@ int region_open_own(struct win *w, size_t offset)
     map_init(empty);
     atomic_init(&table->state, 0);
     atomic_store_explicit(&w->ctl->regions_offset, offset, memory_order_relaxed);
-    w->regions = &tree->view;
-    return MRMA_SUCCESS;
+    return &tree->view;
 }
 
 void region_close_own(struct rma *r, struct region_view *own)

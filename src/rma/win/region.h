@@ -29,10 +29,10 @@ struct region_view;
  * window. */
 size_t region_ctl_bytes(void);
 
-/* region_open_own makes win.regions of a dynamic window, with no region, whose first nodes lie
- * offset bytes behind the beginning of its control block; before others know of the block. It
- * replaces what was made before. MRMA_ERR_NO_MEM. */
-int region_open_own(struct win *w, size_t offset);
+/* region_open_own makes what becomes win.regions of a dynamic window, with no region, whose first
+ * nodes lie offset bytes behind the beginning of its control block; before others know of the
+ * block. The caller owns it. NULL: there is no memory. */
+struct region_view *region_open_own(struct win *w, size_t offset);
 
 /* region_close_own frees what region_open_own has made, and all chunks. Nobody looks anything up
  * any more. NULL: nothing happens. */
