@@ -30,7 +30,7 @@ enum { MEMORY_KNOWN = false };
 enum { MEMORY_KNOWN = true };
 #endif
 enum { WINDOW_BYTES = 10240, PARTNER_BYTES = 4096 }; /* of a process; for each that it talks to */
-/* Of a process, once, with its first window or packet: to apply packets, and to make those of counts. */
+/* Of a process, once, with its first window or packet: to apply packets, and to make counts. */
 enum { SCRATCH_BYTES = 96 << 10 };
 
 /* counts_in_use returns how many bytes of memory the library has for all processes of s. */
