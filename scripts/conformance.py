@@ -152,15 +152,16 @@ class Tests:
         return entries
 
     def paths_of(self, program: str, only: str = "") -> tuple[set[str], bool]:
-        """Returns the paths on which a program runs, or those of them that are named, and whether CI runs one there."""
+        """Returns the paths on which a program runs, or those of them that are named, and whether the short
+        list has one there."""
         if program == HELPER:
             return {"auto"}, False
-        on, in_ci = set(), False
+        on, in_short = set(), False
         for entry in self.entries.get(program, ()):
             here = {path for path in self.paths[entry] if path in PATHS and (not only or path in only.split(","))}
             on |= here
-            in_ci = in_ci or bool(here) and entry in self.short
-        return on, in_ci
+            in_short = in_short or bool(here) and entry in self.short
+        return on, in_short
 
 
 class Rule:
@@ -281,14 +282,14 @@ class Page:
         return (f"| {', '.join(names)} | {cells}" for cells, names in alike.items())
 
     def _cells_of(self, name: str) -> Iterator[str]:
-        on, speaks, in_ci, shown = set(), set(), False, []
+        on, speaks, in_short, shown = set(), set(), False, []
         callers = self.tests.calls.get(name.lower(), {})
         for program, languages in callers.items():
-            paths, ci = self.tests.paths_of(program)
+            paths, short = self.tests.paths_of(program)
             if paths:
                 on |= paths
                 speaks |= languages
-                in_ci = in_ci or ci
+                in_short = in_short or short
                 if program != HELPER:
                     shown.append(program)
         text = ", ".join(shown[:1] or [HELPER] * (HELPER in callers)) + (f", {len(shown) - 1} more" if len(shown) > 1 else "")
@@ -301,11 +302,11 @@ class Page:
             return
         limit = self.rules.limit(name)
         yield (f"{HOSTS[limit[1]] if limit else ''} | "
-               f"{spoken(speaks)} | {places(on)} | {'yes' if in_ci else ''} | {text} |")
+               f"{spoken(speaks)} | {places(on)} | {'yes' if in_short else ''} | {text} |")
 
     def _check_test(self, rule: Rule, test: str) -> tuple[str, set[str], bool]:
-        """Returns a test of a rule (PROGRAM, or PROGRAM:WORD of its source, with @PATHS), its paths and whether CI
-        runs it."""
+        """Returns a test of a rule (PROGRAM, or PROGRAM:WORD of its source, with @PATHS), its paths and whether the
+        short list has it."""
         where = f"rule in line {rule.line}"
         name, _, only = test.partition("@")
         program, _, word = name.partition(":")
@@ -316,17 +317,17 @@ class Page:
             complain(f"{where}: {program} has no {word}")
         if "/" in program or program.endswith(".tap"):
             return program, set(), False
-        paths, in_ci = self.tests.paths_of(program, only)
+        paths, in_short = self.tests.paths_of(program, only)
         if not paths:
             complain(f"{where}: {program} has no such line in test/mpi/testlist")
-        return program, paths, in_ci
+        return program, paths, in_short
 
     def _rule_row(self, rule: Rule) -> str:
-        on, speaks, elsewhere, in_ci, names = set(), set(), set(), False, []
+        on, speaks, elsewhere, in_short, names = set(), set(), set(), False, []
         for test in rule.tests:
-            program, paths, ci = self._check_test(rule, test)
+            program, paths, short = self._check_test(rule, test)
             on |= paths
-            in_ci = in_ci or ci
+            in_short = in_short or short
             speaks |= self.tests.languages.get(program, set())
             elsewhere.add("tap" if program.endswith(".tap") else program.partition("/")[0])
             names.append(f"`{test.partition('@')[0]}`")
@@ -339,7 +340,7 @@ class Page:
             text += f"; {HOSTS[rule.host]} alone: {rule.host_reason}"
         place = ", ".join(filter(None, (places(on), in_order(ELSEWHERE, elsewhere))))
         return (f"| {rule.text} | {rule.section} | {spoken(speaks)} | {place} | "
-                f"{'yes' if in_ci else ''} | {text} |")
+                f"{'yes' if in_short else ''} | {text} |")
 
     def _notes(self) -> Iterator[str]:
         yield ""
@@ -361,7 +362,7 @@ class Page:
         before = ""
         for rule in self.rules.rules:
             if rule.heading != before:
-                yield (f"\n## {rule.heading}\n\n| Rule | MPI 4.1 | Languages | Paths | 13 in CI | Tests |\n"
+                yield (f"\n## {rule.heading}\n\n| Rule | MPI 4.1 | Languages | Paths | Short | Tests |\n"
                        "|---|---|---|---|---|---|")
             before = rule.heading
             yield self._rule_row(rule)
@@ -379,8 +380,8 @@ it. A rule that no test holds has the reason in its row. MPI 5.0 has the same fu
 for handles beside them. What MPI 4.1 and 5.0 changed in the chapter and in what it uses has rows of its own, or its section's: windows
 that `MPI_Win_shared_query` answers for, `mpi_accumulate_granularity` and the kinds of memory are among windows and hints.
 
-- A row is for both hosts, MPICH and Open MPI, of Debian 12 and of Debian 13, unless it names one. "13 in CI" marks the rows of
-  which a test is in `test/mpi/testlist-short`, which the automatic check runs on Debian 13.
+- A row is for both hosts, MPICH and Open MPI, of Debian 12 and of Debian 13, unless it names one. "Short" marks the rows of which a
+  test is in `test/mpi/testlist-short`, which stage `hosts-short` of `.ci/run --full` runs over other hosts.
 - Languages: empty for C alone; Fortran by `mpif.h`, `use mpi` and `use mpi_f08`, Python by mpi4py.
 - Paths: those of [testing](testing.md#the-list-of-mpi-tests) on which a test of the row runs; "node" is auto, mapped, xpmem, cma,
   packets and net together. "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`, "tap" a script of `test`.
@@ -388,7 +389,7 @@ that `MPI_Win_shared_query` answers for, `mpi_accumulate_granularity` and the ki
 
 ## Functions
 
-| Functions | Host | Languages | Paths | 13 in CI | Programs that call it |
+| Functions | Host | Languages | Paths | Short | Programs that call it |
 |---|---|---|---|---|---|"""
 
 MPICH_TESTS = """
