@@ -139,8 +139,10 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
 {
     if (unlikely(!at.len))
         return op->notify ? notify_only(w, t, op, at) : MRMA_SUCCESS;
-    win_count(w, t->path, at.len);
-    return at.ops->operate(w, t, kind, op, at.offset, at.len);
+    const int err = at.ops->operate(w, t, kind, op, at.offset, at.len);
+    if (likely(!err)) /* what is refused here is in no trace, either */
+        win_count(w, t->path, at.len);
+    return err;
 }
 
 int rma_put(struct win *w, const struct rma_op *op)

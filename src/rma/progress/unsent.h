@@ -9,8 +9,8 @@
  * agent looks at what is entered every UNSENT_LOOK_NS. What it finds for the second time leaves;
  * that is twice the period after it was entered, at the latest, and once the period at the
  * earliest, so that a put which is flushed soon is not torn from its flush. Without an agent every
- * round of progress looks, if the period is over: in calls of this library, and in those of a host
- * that polls for it.
+ * round of progress looks, if the period is over: in calls of this library, whose sleeping threads
+ * are woken in the agent's place, and in those of a host that polls for it.
  *
  * While nothing is entered nobody looks: who enters something when no look is due wakes the agent,
  * which looks on until nothing was entered for a whole period.
