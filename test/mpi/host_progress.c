@@ -503,7 +503,7 @@ static void lock_all_alone(void)
 static void notify(void)
 {
     MT_OK(
-        MPIRMA_Put_notify(NULL, 0, MPI_BYTE, 0, mt_disp(&words, 0, 0), 0, MPI_BYTE, 0, words.win));
+        MPIRMA_Put_notify(NULL, 0, MPI_BYTE, 0, mt_disp(&words, 0, 0), 0, MPI_BYTE, words.win, 0));
     MT_OK(MPI_Win_flush(0, words.win));
 }
 
