@@ -149,6 +149,7 @@ static void world_free(struct world *s)
         fence_counts_free(&s->wins[i]);
     }
     target_table_fini(&s->table);
+    free(s->rma.counts_packet);
     free(s->room);
     free(s->peers);
     free(s->targets);
