@@ -170,7 +170,9 @@ static bool look_at_network(struct rma *r)
 
 static bool look(struct rma *r)
 {
-    if (ch3_pending_silent(r->ch3) || unsent_poll_due(r))
+    /* Packets that wait for a lock of this process are in no channel any more. */
+    if (ch3_pending_silent(r->ch3) || unsent_poll_due(r) ||
+        atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
         return rma_poll(r);
     return ch3_looks_by_calls(r->ch3) && look_at_network(r);
 }
