@@ -91,15 +91,18 @@ static void ask_parameter(char *buf, int len)
 
 static int refused_by_openmpi(const char *reason, char *msg, size_t len)
 {
-    char selected[1024];
+    enum { LEN = 4096 }; /* that of Open MPI's parameters; a thread may have little stack */
+    char *selected = malloc(LEN);
 
-    ask_parameter(selected, sizeof selected);
+    if (selected != NULL)
+        ask_parameter(selected, LEN);
     snprintf(
         msg, len,
         "the host refused the window of one process that carries the handle: %s. It takes Open "
         "MPI's component osc/sm; the selection in force is osc=\"%.100s\": add sm to it (" PARAMETER
         ", mpiexec --mca osc, or a file of MCA parameters)",
-        reason, selected);
+        reason, selected != NULL ? selected : "unknown");
+    free(selected);
     return MRMA_ERR_OTHER;
 }
 
