@@ -17,4 +17,8 @@
  * process speaks for the job; nothing is written if it is false. Any thread. */
 void environment_tell(const struct log *log, bool first);
 
+/* environment_preloads returns whether this library is among the files that are named in files, the
+ * value of LD_PRELOAD. Any thread. */
+bool environment_preloads(const char *files);
+
 #endif
