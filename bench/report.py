@@ -46,6 +46,9 @@ class Measurement:
     note: str
 
 
+DOUBTFUL = 0.25  # a spread over this; bench/halo/measure.c has the same
+
+
 @dataclasses.dataclass(frozen=True)
 class Exchange:
     """A line of bench/halo: a way to exchange halos. None where nothing was measured; reason says why."""
@@ -59,7 +62,13 @@ class Exchange:
     isend_us: Optional[float]
     us: Optional[float]
     ratio: Optional[float]
+    spread: Optional[float]  # from the lower to the upper quartile of the ratios of its repetitions, over their median
     reason: str
+
+    @property
+    def doubtful(self) -> bool:
+        """Says whether the repetitions differ so much that something else must have kept the processors busy."""
+        return self.spread is not None and self.spread > DOUBTFUL
 
 
 def _number(text: str) -> Optional[float]:
@@ -150,7 +159,8 @@ def three_digits(ns: Optional[float]) -> str:
 #
 # A cell has the time of a step over that of MPI_Isend and MPI_Irecv in the same run: "wrong" where ghost cells were
 # wrong, "n/a" where the exchange could not be measured, "-" where a run has no such line. A "!" marks the sizes whose
-# MPI_Isend and MPI_Irecv differed by more than half between the two runs. Three sentences say what all cells show.
+# MPI_Isend and MPI_Irecv differed by more than half between the two runs, a "?" the cells that are doubtful. Three sentences
+# say what the other cells show.
 
 COLUMNS = 80  # of a terminal
 
@@ -197,7 +207,7 @@ class HaloRun:
 
     def _cell(self, line: Exchange) -> str:
         if line.ratio is not None:
-            return f"{line.ratio:.{2 if line.ratio < 100 else 1}f}"
+            return f"{line.ratio:.{2 if line.ratio < 100 else 1}f}{'?' if line.doubtful else ''}"
         wrong = line.reason.startswith("wrong")
         cell = "wrong" if wrong else "n/a"
         where = f" {size(line.bytes)}" if wrong else ""
@@ -210,7 +220,11 @@ class HaloRun:
     def one_sided(self) -> dict[tuple[str, int, str], float]:
         """Returns the ratios to send and receive that MPI's one-sided calls have, by memory, bytes and mode."""
         return {(line.memory, line.bytes, line.mode): line.ratio for line in self.lines
-                if line.mode in ONE_SIDED and line.ratio is not None}
+                if line.mode in ONE_SIDED and line.ratio is not None and not line.doubtful}
+
+    def doubtful(self) -> int:
+        """Returns how many cells are doubtful."""
+        return sum(line.doubtful for line in self.lines)
 
     def send(self, memory: str, count: int) -> Optional[float]:
         """Returns the mean time of MPI_Isend and MPI_Irecv beside the exchanges of this size."""
@@ -327,7 +341,12 @@ class Halo:
                                      "the scheduler gives them turns.", COLUMNS)
         yield from self._text()
         if self.marked:
-            yield "! isend/irecv took half as long again in one run as in the other: do not compare these two"
+            yield from textwrap.wrap("! isend/irecv took half as long again in one run as in the other: do not compare these two",
+                                     COLUMNS)
+        doubtful = self.host.doubtful() + self.library.doubtful()
+        if doubtful:
+            yield from textwrap.wrap(f"? The repetitions of {doubtful} cells differ by more than a quarter: something else kept the "
+                                     "processors busy. These cells do not count in what follows.", COLUMNS)
         for note in dict.fromkeys(self.host.notes + self.library.notes):
             yield from textwrap.wrap(note, COLUMNS)
         yield ""

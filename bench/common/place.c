@@ -53,8 +53,8 @@ void place_init(struct place *place, int rank, int nprocs, bool pin)
     if (!pin) {
         snprintf(place->text, sizeof(place->text), "ranks not pinned (%d processors)", place->cpus);
     } else if (place->oversubscribed) {
-        snprintf(place->text, sizeof(place->text), "ranks not pinned (%d ranks on %d processors)",
-                 nprocs, place->cpus);
+        snprintf(place->text, sizeof(place->text), "not pinned (%d ranks on %d processors)", nprocs,
+                 place->cpus);
     } else if (place_pin_to(rank)) {
         snprintf(place->text, sizeof(place->text), "ranks not pinned (sched_setaffinity: %s)",
                  strerror(errno));

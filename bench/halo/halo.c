@@ -22,6 +22,7 @@
 
 #include "bench/common/clock.h"
 #include "bench/common/host.h"
+#include "bench/common/load.h"
 #include "bench/common/place.h"
 #include "bench/common/stats.h"
 #include "bench/common/values.h"
@@ -317,7 +318,8 @@ int main(int argc, char **argv)
     halo_grid_init(&grid, MPI_COMM_WORLD, place.oversubscribed, o.notify);
 
     static struct halo_report report;
-    report = (struct halo_report){.host = &host, .place = &place, .grid = &grid};
+    report = (struct halo_report){
+        .host = &host, .place = &place, .grid = &grid, .load = load_foreign(MPI_COMM_WORLD)};
 
     if (rank == 0) {
         if (o.csv && !(report.csv = fopen(o.csv, "w"))) {

@@ -18,6 +18,7 @@
 #define FULL_STEPS 2 /* steps with all contents new and checked, before timing */
 #define MAX_STEPS 2000000
 #define MIN_REPS 3
+#define DOUBTFUL 0.25   /* a spread over this */
 #define CHECKED_PART 16 /* a sixteenth as many checked steps as timed ones */
 
 /* Steps of one measurement per mode, and the times of all measurements. */
@@ -197,6 +198,11 @@ static int choose_reps(const struct halo *h, const struct halo_plan *plan, const
     return reps;
 }
 
+bool halo_cell_doubtful(const struct halo_cell *c)
+{
+    return c->spread > DOUBTFUL;
+}
+
 static void summarize(struct halo_row *row, struct series *s, int reps)
 {
     for (int m = 0; m < HALO_MODES; m++) {
@@ -208,6 +214,9 @@ static void summarize(struct halo_row *row, struct series *s, int reps)
         for (int i = 0; i < reps; i++)
             ratio[i] = s->val[m][i] / s->ref[m][i];
         c->ratio = stats_median(ratio, (size_t)reps);
+        c->spread = (stats_quantile(ratio, (size_t)reps, 0.75) -
+                     stats_quantile(ratio, (size_t)reps, 0.25)) /
+                    c->ratio;
         c->us = stats_median(s->val[m], (size_t)reps) / 1e3;
         c->us_min = s->val[m][0] / 1e3;
         c->us_max = s->val[m][reps - 1] / 1e3;

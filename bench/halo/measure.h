@@ -8,7 +8,8 @@
  * steps; its time per step is the largest of any rank's. The last step of
  * every measurement is checked in full, and a set of steps run at full speed
  * behind it, each by its stamps. A cell whose ghost cells were wrong has no times; the
- * others are measured all the same.
+ * others are measured all the same. Where the repetitions of a cell differ much, something else has
+ * kept the processors busy: the cell is doubtful, and its times say little.
  */
 #ifndef BENCH_HALO_MEASURE_H
 #define BENCH_HALO_MEASURE_H
@@ -22,6 +23,7 @@ struct halo_cell {
     double us, us_min, us_max; /* per step: median and extremes */
     double ratio;              /* median of the ratios to isend/irecv; NaN for that itself */
     double ref_us;             /* median of the isend/irecv measurements beside it */
+    double spread;             /* from the lower to the upper quartile of the ratios, over ratio */
     long steps;                /* per measurement */
     int reps;
     bool wrong;       /* not ok, since ghost cells were wrong */
@@ -34,6 +36,9 @@ struct halo_row {
     bool wanted[HALO_MODES];
     struct halo_cell cell[HALO_MODES];
 };
+
+/* halo_cell_doubtful says whether the repetitions of a cell that is ok differ too much. */
+bool halo_cell_doubtful(const struct halo_cell *c);
 
 struct halo_plan {
     int reps;         /* wanted; fewer where a row would take too long */

@@ -431,8 +431,7 @@ const struct halo_mode halo_modes[HALO_MODES] = {
                      writev_step, nothing},
     [MODE_SHM] = {"shm", "copies and flags in MPI_Win_allocate_shared memory", lock_all_begin,
                   shm_step, lock_all_end},
-    [MODE_BARRIERS] = {"barriers",
-                       "such copies between two bare barriers: what two fences need at least",
+    [MODE_BARRIERS] = {"barriers", "copies between two bare barriers: what two fences need",
                        lock_all_begin, barriers_step, lock_all_end},
 };
 

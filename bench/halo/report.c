@@ -6,33 +6,61 @@
 #include "bench/halo/report.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bench/common/load.h"
 #include "bench/common/stats.h"
 
 /* A table is no wider than this; modes that have no room follow in another one. */
-#define LINE 100
+#define LINE 80
 #define FIRST_COLUMNS 26 /* bytes, what a line has, isend/irecv */
 
+/* Prints a text whose lines are no longer than LINE, broken at blanks. */
+__attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    for (const char *from = text; *from;) {
+        size_t length = strlen(from);
+
+        if (length > LINE) {
+            length = LINE;
+            while (length > 1 && from[length] != ' ')
+                length--;
+        }
+        printf("%.*s\n", (int)length, from);
+        from += length;
+        from += strspn(from, " ");
+    }
+}
+
+/* bench/halo/run-halo.sh finds these sentences by their first words, at the beginning of a line. */
 void halo_report_heading(const struct halo_report *r, unsigned modes)
 {
     const struct halo *h = r->grid;
 
-    printf("halo exchange: %d ranks as a %d x %d torus, %s; %s\n", h->nprocs, h->px, h->py,
-           r->host->name, r->place->text);
+    say("halo exchange: %d ranks (%d x %d), %s; %s", h->nprocs, h->px, h->py, r->host->name,
+        r->place->text);
+    if (load_disturbs(r->load))
+        say("Other work keeps %.1f of %d processors busy: do not trust these times.", r->load,
+            r->place->cpus);
     if (r->place->oversubscribed)
-        printf("There are more ranks than processors: the times measure how the scheduler gives "
-               "them turns.\n");
-    printf("Measured are %s. A step is the exchange with all four neighbours,\n"
-           "whose contents are verified. The first line of a size has the microseconds of a step, "
-           "the\n"
-           "second how many times those of isend/irecv it takes, as measured beside it. lock and\n"
-           "lock_all notify by %s.\n",
-           r->host->rma, halo_notify_name[h->notify]);
+        say("There are more ranks than processors: the times measure how the scheduler gives them "
+            "turns.");
+    say("Measured are %s. A step is the exchange with all four neighbours, whose contents are "
+        "verified. The first line of a size has the microseconds of a step, the second how many "
+        "times those of isend/irecv it takes, as measured beside it. lock and lock_all notify by "
+        "%s.",
+        r->host->rma, halo_notify_name[h->notify]);
     for (int m = 0; m < HALO_MODES; m++)
         if (modes >> m & 1)
-            printf("  %-13s  %s\n", halo_modes[m].name, halo_modes[m].meaning);
+            printf("  %-13s %s\n", halo_modes[m].name, halo_modes[m].meaning);
 }
 
 static double reference(const struct halo_row *row)
@@ -65,10 +93,11 @@ static int width(int mode)
 
 static void print_cell(const struct halo_cell *c, int mode, bool ratio)
 {
-    char text[24];
+    char value[24], text[32];
 
     if (c->ok)
-        number(ratio ? c->ratio : c->us, text, sizeof(text));
+        snprintf(text, sizeof(text), "%s%s", number(ratio ? c->ratio : c->us, value, sizeof(value)),
+                 ratio && halo_cell_doubtful(c) ? "?" : "");
     else
         snprintf(text, sizeof(text), "%s", ratio ? "" : c->wrong ? "wrong" : "n/a");
     printf("%*s", width(mode), text);
@@ -114,10 +143,10 @@ static void print_reasons(const struct halo_row *rows, int n)
             if (!rows[i].wanted[m] || c->ok || !strcmp(said, c->reason))
                 continue;
             if (c->wrong)
-                printf("wrong (%s, %zu bytes): %s\n", halo_modes[m].name, rows[i].size, c->reason);
+                say("wrong (%s, %zu bytes): %s", halo_modes[m].name, rows[i].size, c->reason);
             else
-                printf("n/a (%s, %zu bytes, and where no other reason follows): %s\n",
-                       halo_modes[m].name, rows[i].size, c->reason);
+                say("n/a (%s, %zu bytes, and where no other reason follows): %s",
+                    halo_modes[m].name, rows[i].size, c->reason);
             said = c->reason;
         }
 }
@@ -131,6 +160,10 @@ static void count(struct halo_sum *sum, const struct halo_row *row)
 
         if (!(HALO_ONE_SIDED_MODES >> m & 1) || !row->wanted[m] || !c->ok)
             continue;
+        if (halo_cell_doubtful(c)) {
+            sum->doubtful++;
+            continue;
+        }
         sum->faster += c->ratio < 1;
         if (sum->n == 0 || c->ratio < sum->best.ratio)
             sum->best = this;
@@ -174,16 +207,21 @@ void halo_report_end(struct halo_report *r)
     struct halo_sum *sum = &r->sum;
     char best[96], worst[96];
 
+    printf("\n");
+    if (sum->doubtful)
+        say("? The repetitions of %zu cells differ by more than a quarter: something else kept the "
+            "processors busy. These cells do not count in what follows.",
+            sum->doubtful);
     if (sum->n == 0)
         return;
-    printf("\nIn %d of %zu cells of one-sided calls a step takes less time than by isend/irecv.\n",
-           sum->faster, sum->n);
-    printf("It takes %.2f times that time at the median, from %s\nto %s.\n",
-           stats_median(sum->ratio, sum->n), where(&sum->best, best, sizeof(best)),
-           where(&sum->worst, worst, sizeof(worst)));
-    printf("The one-sided calls were those of %s; %s mpi-rma-run it shows those of %s.\n",
-           r->host->library ? "libmpi-rma" : "the MPI library", r->host->library ? "without" : "by",
-           r->host->library ? "the MPI library" : "libmpi-rma");
+    say("In %d of %zu cells of one-sided calls a step takes less time than by isend/irecv.",
+        sum->faster, sum->n);
+    say("It takes %.2f times that time at the median, from %s to %s.",
+        stats_median(sum->ratio, sum->n), where(&sum->best, best, sizeof(best)),
+        where(&sum->worst, worst, sizeof(worst)));
+    say("The one-sided calls were those of %s; %s mpi-rma-run it shows those of %s.",
+        r->host->library ? "libmpi-rma" : "the MPI library", r->host->library ? "without" : "by",
+        r->host->library ? "the MPI library" : "libmpi-rma");
 }
 
 void halo_report_csv_heading(const struct halo_report *r)
@@ -192,7 +230,7 @@ void halo_report_csv_heading(const struct halo_report *r)
         fprintf(
             r->csv,
             "host,library,ranks,px,py,pinned,notify,memory,bytes,mode,isend_us,us,us_min,us_max,"
-            "ratio,steps,reps,reason\n");
+            "ratio,spread,steps,reps,reason\n");
 }
 
 void halo_report_csv(const struct halo_report *r, const struct halo_row *row)
@@ -207,10 +245,10 @@ void halo_report_csv(const struct halo_report *r, const struct halo_row *row)
                 halo_notify_name[r->grid->notify], winmem_name[row->kind], row->size,
                 halo_modes[m].name);
         if (c->ok)
-            fprintf(r->csv, "%.4f,%.4f,%.4f,%.4f,%.4f,%ld,%d,\n", c->ref_us, c->us, c->us_min,
-                    c->us_max, c->ratio, c->steps, c->reps);
+            fprintf(r->csv, "%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%ld,%d,\n", c->ref_us, c->us, c->us_min,
+                    c->us_max, c->ratio, c->spread, c->steps, c->reps);
         else
-            fprintf(r->csv, ",,,,,,,\"%s%s\"\n", c->wrong ? "wrong: " : "", c->reason);
+            fprintf(r->csv, ",,,,,,,,\"%s%s\"\n", c->wrong ? "wrong: " : "", c->reason);
     }
     if (r->csv)
         fflush(r->csv);

@@ -23,8 +23,9 @@ struct halo_extreme {
 /* What all cells of one-sided calls have in common. */
 struct halo_sum {
     double ratio[WINMEM_KINDS * SIZES_MAX * HALO_MODES];
-    size_t n;   /* of the ratios */
-    int faster; /* how many are below 1 */
+    size_t n;        /* of the ratios */
+    size_t doubtful; /* cells that are none of them */
+    int faster;      /* how many ratios are below 1 */
     struct halo_extreme best, worst;
 };
 
@@ -32,7 +33,8 @@ struct halo_report {
     const struct host *host;
     const struct place *place;
     const struct halo *grid;
-    FILE *csv; /* or NULL */
+    double load; /* of load_foreign */
+    FILE *csv;   /* or NULL */
     struct halo_sum sum;
 };
 
