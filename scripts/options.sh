@@ -47,8 +47,9 @@ unknown_option() {
             return row[length(b)]
         }
         { d = distance(word, $0); if (NR == 1 || d < best) { best = d; name = $0 } }
-        END { print name }')
-    echo "${0##*/}: unknown option $option; the nearest is $nearest" >&2
+        # More than half of the letters changed is not near.
+        END { if (2 * best <= length(word) - 2) print "; the nearest is " name }')
+    echo "${0##*/}: unknown option $option$nearest" >&2
     echo "usage: ${0##*/} $(printf '[%s] ' "$@" --help)" >&2
     exit 2
 }

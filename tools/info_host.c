@@ -95,6 +95,8 @@ static void report_library(struct report *report)
     item_text(report, section, "library", info.dli_fname);
     if (get(words, &len) == MPI_SUCCESS) {
         words[strcspn(words, "\n")] = '\0';
+        for (char *tab = words; (tab = strchr(tab, '\t')) != NULL;)
+            *tab = ' ';
         item_text(report, section, "version", words);
     }
     if (PMPI_Get_version(&version, &subversion) == MPI_SUCCESS) {

@@ -3,7 +3,7 @@
  * mpi-rma-info.c - prints what this build is and which data paths work here.
  *
  * One program per host's build (config.h says which); info_report.c finds out,
- * this file prints it as text or as one JSON object: sections with items, each
+ * info_text.c prints it as text, this file as one JSON object: sections with items, each
  * item an object with a value and, where there is something to say, a note.
  * With --fabric it is about the network alone (info_fabric.c).
  * With --check it is an MPI program that measures as well (check.h).
@@ -18,14 +18,15 @@
 
 #include "check.h"
 #include "info_items.h"
+#include "info_text.h"
 #include "json.h"
 #include "options.h"
 
 struct options {
-    bool json, check, fabric;
+    bool json, all, check, fabric;
 };
 
-enum { KEY_HOST = OPTIONS_KEY + 1, KEY_PROGRAM, KEY_JSON, KEY_CHECK, KEY_FABRIC };
+enum { KEY_HOST = OPTIONS_KEY + 1, KEY_PROGRAM, KEY_JSON, KEY_ALL, KEY_CHECK, KEY_FABRIC };
 
 static const struct argp_option options[] = {
     {"host", KEY_HOST, "HOST", 0,
@@ -35,6 +36,8 @@ static const struct argp_option options[] = {
     {"program", KEY_PROGRAM, "PROGRAM", 0,
      "The build for the MPI library that PROGRAM is linked with, and that library itself", 0},
     {"json", KEY_JSON, NULL, 0, "One JSON object in place of text", 0},
+    {"all", KEY_ALL, NULL, 0,
+     "Also what works, what has its default, and what matters to few; --json always has all", 0},
     {"fabric", KEY_FABRIC, NULL, 0,
      "Open the network alone, call by call, with what each call returned, what was chosen and what "
      "spoke against the others, and send a message over it",
@@ -63,6 +66,9 @@ static error_t read_option(int key, char *argument, struct argp_state *state)
     case KEY_JSON:
         o->json = true;
         return 0;
+    case KEY_ALL:
+        o->all = true;
+        return 0;
     case KEY_CHECK:
         o->check = true;
         return 0;
@@ -82,92 +88,14 @@ static const struct argp argp = {
     .parser = read_option,
     .doc =
         "Print the version of libmpi-rma and the MPI library it was built for, the MPI library "
-        "that "
-        "it met here, the MPIRMA_ environment variables "
-        "with the values in use, which data paths work on this machine (and why not where not), "
-        "limits of shared "
-        "segments, and the processors."
+        "that it met here, the MPIRMA_ environment variables that differ from their defaults, "
+        "which data paths work on this machine (and why not where not), the network, and the "
+        "processors."
         "\v"
         "Exit code: 0, 1 if a variable has a value that is not understood, or --fabric finds that "
         "nothing goes over the network, 2 wrong arguments. "
         "--check ends with 1 "
         "if something is wrong (mpi-rma-run(1)), and with 3 where the host does not go on.\n"};
-
-static const struct {
-    const char *section;
-    const char *title;
-} titles[] = {
-    {"mpi_library", "MPI library"}, {"environment", "Environment"},
-    {"data_paths", "Data paths"},   {"segments", "Shared segments"},
-    {"system", "System"},           {"topology", "Topology"},
-    {"fabric", "Fabric"},
-};
-
-static const char *title_of(const char *section)
-{
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        if (strcmp(titles[i].section, section) == 0)
-            return titles[i].title;
-    return section;
-}
-
-/* 1536 -> "1.5 KiB"; integers only, so that no locale's decimal sign gets in. */
-static void format_bytes(char *buf, size_t len, uint64_t bytes)
-{
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    unsigned unit = 0;
-    uint64_t rest = 0;
-
-    while (bytes >= 1024) {
-        rest = bytes % 1024;
-        bytes /= 1024;
-        unit++;
-    }
-    if (unit == 0)
-        snprintf(buf, len, "%" PRIu64 " bytes", bytes);
-    else
-        snprintf(buf, len, "%" PRIu64 ".%" PRIu64 " %s", bytes, rest * 10 / 1024, units[unit]);
-}
-
-static void format_value(char *buf, size_t len, const struct item *item)
-{
-    switch (item->kind) {
-    case ITEM_TEXT:
-        snprintf(buf, len, "%s", item->text[0] == '\0' ? "(unset)" : item->text);
-        break;
-    case ITEM_BOOL:
-        snprintf(buf, len, "%s", item->number ? "yes" : "no");
-        break;
-    case ITEM_COUNT:
-        snprintf(buf, len, "%" PRIu64, item->number);
-        break;
-    case ITEM_BYTES:
-        format_bytes(buf, len, item->number);
-        break;
-    case ITEM_UNLIMITED:
-        snprintf(buf, len, "unlimited");
-        break;
-    }
-}
-
-static void print_text(const struct report *report)
-{
-    const char *section = "";
-    char value[300];
-
-    printf("libmpi-rma %s for %s %s\n", PACKAGE_VERSION, MPIRMA_HOST, MPIRMA_HOST_VERSION);
-    for (size_t i = 0; i < report->nitems; i++) {
-        const struct item *item = &report->items[i];
-        if (strcmp(section, item->section) != 0)
-            printf("\n%s\n", title_of(item->section));
-        section = item->section;
-        format_value(value, sizeof value, item);
-        if (item->note[0] == '\0')
-            printf("  %-22s %s\n", item->key, value);
-        else
-            printf("  %-22s %-12s %s\n", item->key, value, item->note);
-    }
-}
 
 static void json_item(const struct item *item)
 {
@@ -216,7 +144,7 @@ static void print_json(const struct report *report)
 int main(int argc, char **argv)
 {
     static struct report report;
-    struct options wanted = {false, false, false};
+    struct options wanted = {.json = false};
     bool good = true;
 
     options_read(&argp, "mpi-rma-info",
@@ -230,8 +158,10 @@ int main(int argc, char **argv)
         report_fill(&report, true);
     if (wanted.json)
         print_json(&report);
+    else if (wanted.fabric)
+        info_text_fabric(&report);
     else
-        print_text(&report);
+        info_text_print(&report, wanted.all);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         perror("mpi-rma-info: standard output");
         return 1;

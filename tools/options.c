@@ -30,6 +30,8 @@ static const struct argp_option *find(const struct argp_option *options, const c
     return begins;
 }
 
+/* The option that is nearest to word; NULL: none is near, since more than half of the letters would
+ * have to change. */
 static const char *nearest(const struct argp_option *options, const char *word, size_t n)
 {
     const char *best = "help";
@@ -38,7 +40,7 @@ static const char *nearest(const struct argp_option *options, const char *word, 
         if (options->name && !(options->flags & OPTION_HIDDEN) &&
             nearest_distance(word, n, options->name) < nearest_distance(word, n, best))
             best = options->name;
-    return best;
+    return nearest_distance(word, n, best) * 2 <= n ? best : NULL;
 }
 
 /* Answers what asks for no more than an answer, if quiet without a word. */
@@ -96,9 +98,10 @@ static enum options_outcome read_by(const struct argp *argp, const char *name, c
     word = unknown(argp, argc, argv);
     if (word && !quiet) {
         const size_t n = strcspn(word, "=");
+        const char *near = nearest(argp->options, word, n);
 
-        fprintf(stderr, "%s: unknown option --%.*s; the nearest is --%s\n", name, (int)n, word,
-                nearest(argp->options, word, n));
+        fprintf(stderr, "%s: unknown option --%.*s%s%s\n", name, (int)n, word,
+                near ? "; the nearest is --" : "", near ? near : "");
         argp_help(argp, stderr, ARGP_HELP_SHORT_USAGE, (char *)name);
     }
     if (word || argp_parse(argp, argc, argv, ARGP_NO_HELP | flags, NULL, input))

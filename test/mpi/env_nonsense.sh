@@ -43,6 +43,16 @@ for part in all last; do
         bad "MPIRMA_STRIKT, windows of $part: not told once:"
 done
 
+# Where it is asked for, rank 0 says that the library is in use.
+for path in auto shm-packets; do
+    case $path in auto) paths='paths: mapped, cma and shm-packets within a node, net-packets between nodes' ;; *) paths="path: $path" ;; esac
+    mpirun 2 env MPIRMA_LOG=info MPIRMA_PATH=$path "$bin/win_attr"
+    test "$(grep -c "libmpi-rma.0.: info: libmpi-rma [0-9.]* is in use, on .*MPI.*; $paths" "$tmp/out")" = 1 ||
+        bad "MPIRMA_LOG=info, MPIRMA_PATH=$path: not told once that the library is in use:"
+done
+mpirun 2 env MPIRMA_LOG=warn "$bin/win_attr"
+seen 'is in use' && bad "MPIRMA_LOG=warn: told that the library is in use:"
+
 # No word is taken for the name of a file.
 (cd "$tmp" && mpirun 1 env MPIRMA_STATS=yes "$bin/win_attr")
 test ! -e "$tmp/yes" || bad "MPIRMA_STATS=yes makes a file of that name"
