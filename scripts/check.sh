@@ -158,7 +158,7 @@ threads) make_target="libmpi-rma.la $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1); prin
 unit) make_target=unit-programs ;;
 short)
     # Scripts have a program of the same name, and preload.sh has plain_rma.
-    make_target="libmpi-rma.la libmpi-rma-calls.la tools/mpi-rma-run tools/mpi-symbols $(awk -v fortran="${FORTRAN:-yes}" 'fortran == "no" && /^fort_/ { next }
+    make_target="libmpi-rma.la libmpi-rma-calls.la libmpi-rma-dlsym.la tools/mpi-rma-run tools/mpi-symbols $(awk -v fortran="${FORTRAN:-yes}" 'fortran == "no" && /^fort_/ { next }
         /^[a-z]/ { sub(/\.sh$/, "", $1); sub(/^preload$/, "plain_rma", $1);
         print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
     ;;

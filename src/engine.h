@@ -63,7 +63,10 @@ const struct conf *engine_conf(struct engine *e);
 void engine_trace(struct engine *e, struct trace *tr);
 
 /* What an engine counts, for MPIRMA_STATS: the one list of all counters. */
-enum { ENGINE_COUNTERS = 47 };
+enum {
+    ENGINE_COUNTER_WINDOWS, /* the first */
+    ENGINE_COUNTERS = 47
+};
 extern const struct counter engine_counters[ENGINE_COUNTERS];
 
 struct engine_counts {

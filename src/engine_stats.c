@@ -2,7 +2,8 @@
 /*
  * engine_stats.c - what an engine counts, for MPIRMA_STATS (mpi/process/stats.h).
  *
- * COUNTERS is the list of all counters, in the order of the tables; the user guide has it, too.
+ * COUNTERS is the list of all counters, in the order of the tables; the user guide has it, too. The
+ * windows stand first (ENGINE_COUNTER_WINDOWS).
  * They are read when the agent has ended, so that nothing changes any more.
  *
  * No locks: nothing changes any more, but the counts of MPI_Alloc_mem, which are atomic.

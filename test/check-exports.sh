@@ -6,12 +6,13 @@
 # Besides these, the one Fortran wrapper of each host that has to be replaced
 # (src/mpi/calls/fortran_attr_*.c), under all of its names, and but for Open MPI the
 # function of UCX by which MPICH makes progress (src/mpi/host/host_poll_ucx.c). Then the same of
-# libmpi-rma-calls.so, which takes no symbol of the host for granted. Reports in TAP.
+# libmpi-rma-calls.so, which takes no symbol of the host for granted, and of libmpi-rma-dlsym.so. Reports in TAP.
 
 lib=${MPI_RMA_LIB:?run by make check}
 calls=$(dirname "$lib")/libmpi-rma-calls.so
-echo 1..12
-for file in "$lib" "$calls"; do
+lookups=$(dirname "$lib")/libmpi-rma-dlsym.so
+echo 1..13
+for file in "$lib" "$calls" "$lookups"; do
     if test ! -f "$file"; then
         echo "Bail out! $file was not built"
         exit 1
@@ -82,4 +83,9 @@ point "libmpi-rma-calls.so: no symbol of it is missing when all are bound at onc
     "$(ldd -r "$calls" 2>&1 | grep 'undefined symbol' | grep -v '__[atu]b*san')"
 point "libmpi-rma-calls.so: it is linked with the C library" \
     "$(readelf -d "$calls" | grep -q 'NEEDED.*\[libc\.' || readelf -d "$calls" | grep NEEDED || echo "it needs nothing")"
+point "libmpi-rma-dlsym.so: only dlsym is exported" "$(
+    nm -D --defined-only "$lookups" | awk '$NF == "dlsym" { found = 1; next }
+        $NF !~ /^__(asan|ubsan|tsan|odr_asan)/ { print $NF }
+        END { if (!found) print "no dlsym" }'
+)"
 test "$failed" = 0

@@ -20,52 +20,28 @@
  */
 #include <mpi.h>
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
+#include "mpi/process/environment.h"
 #include "mpi/process/state.h"
 
 extern char **environ;
 
 static char env[] = "env";
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
-}
-
-/* Is this library among the files of the variable's value? */
-static bool is_preloaded(const char *value)
-{
-    char *files = strdup(value), *rest = NULL;
-    Dl_info self;
-    bool found = false;
-
-    if (files && dladdr(&mpi_host, &self) && self.dli_fname)
-        for (char *file = strtok_r(files, " :", &rest); file && !found;
-             file = strtok_r(NULL, " :", &rest))
-            found = same_file(file, self.dli_fname);
-    free(files);
-    return found;
-}
-
 static bool is_handed_on(const char *variable)
 {
     static const char preload[] = "LD_PRELOAD=", path[] = "LD_LIBRARY_PATH=";
 
     if (strncmp(variable, preload, sizeof preload - 1) == 0)
-        return is_preloaded(variable + sizeof preload - 1);
+        return environment_preloads(variable + sizeof preload - 1);
     if (strncmp(variable, path, sizeof path - 1) == 0)
         return true;
     return strncmp(variable, "MPIRMA_", 7) == 0 && strchr(variable, '=') != NULL;

@@ -2,13 +2,6 @@
 /*
  * host_check.c - see host_check.h.
  *
- * The next definition of a function behind this library does not tell which MPI library is in use:
- * a program that loads MPI when it runs may have two. So every object of the process is asked for
- * the function that names an MPI library. Tools have that one, too, as a wrapper, but not what
- * converts: PMPI_Status_c2f in the interface of each host, PMPI_Comm_toint in the standard ABI,
- * which does not have the first. Open MPI and what derives from it have handles that point to
- * objects with names of their own; nobody else has these.
- *
  * Where a program has loaded MPI so that nobody else sees its symbols, as an interpreter does, the
  * library that is found is made visible to all, and the table of host.h is filled from it.
  *
@@ -24,7 +17,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,63 +28,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/atomic.h"
 #include "base/log.h"
 #include "mpi/host/host.h"
+#include "mpi/host/objects.h"
 
-/* The names of all objects, which cannot be opened while they are being listed. */
-struct objects {
-    char **name;
-    size_t n, room;
-};
-
-static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
-{
-    struct objects *all = arg;
-
-    (void)size;
-    if (all->n == all->room) {
-        const size_t room = all->room == 0 ? 64 : 2 * all->room;
-        char **name = realloc(all->name, room * sizeof *name);
-
-        if (name == NULL)
-            return 1;
-        all->name = name;
-        all->room = room;
-    }
-    if (info->dlpi_name != NULL && info->dlpi_name[0] != '\0')
-        all->name[all->n] = strdup(info->dlpi_name);
-    else
-        return 0;
-    if (all->name[all->n] != NULL)
-        all->n++;
-    return 0;
-}
+static _Atomic bool was_checked; /* nothing is ordered by it */
 
 typedef int get_version(char *version, int *len);
-
-/* Does the object that begins at base define that symbol itself? */
-static bool defines(void *object, const char *symbol, const void *base)
-{
-    const void *at = dlsym(object, symbol);
-    Dl_info info;
-
-    return at != NULL && dladdr(at, &info) != 0 && info.dli_fbase == base;
-}
-
-/* The name of the interface of the MPI library that an object is or brings with it, or NULL: none.
- * Its function, and in *file where it is. */
-static const char *interface_of(void *object, get_version **version, const char **file)
-{
-    Dl_info info;
-
-    *(void **)version = dlsym(object, "PMPI_Get_library_version");
-    if (*version == NULL || dladdr(*(void **)version, &info) == 0)
-        return NULL;
-    *file = info.dli_fname;
-    if (!defines(object, "PMPI_Status_c2f", info.dli_fbase))
-        return defines(object, "PMPI_Comm_toint", info.dli_fbase) ? "abi" : NULL;
-    return dlsym(object, "ompi_mpi_comm_world") != NULL ? "openmpi" : "mpich";
-}
 
 /* The first of an MPI library's own words: "Open MPI v4.1.4". */
 static void shorten(char *version)
@@ -126,8 +69,10 @@ static const char *title(const char *interface)
     return strcmp(interface, "openmpi") == 0 ? "Open MPI" : "MPICH";
 }
 
-static _Noreturn void end(get_version *get, const char *interface, const char *file)
+static _Noreturn void end(void *object, const char *interface, const char *file)
 {
+    void *found = dlsym(object, "PMPI_Get_library_version");
+    get_version *get = *(get_version **)&found;
     static char version[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING
                                                               : 8192] = ""; /* MPICH's are long */
     const struct timespec others_look = {.tv_sec = 1};
@@ -137,7 +82,7 @@ static _Noreturn void end(get_version *get, const char *interface, const char *f
 
     (void)get(version, &len);
     shorten(version);
-    (void)dladdr((const void *)&add_object, &self);
+    (void)dladdr((const void *)&was_checked, &self);
     log_init(&log, LOG_LEVEL_ERROR, speaks() ? 2 : -1, "libmpi-rma");
     log_msg(&log, LOG_LEVEL_ERROR,
             "%s was built for %s %s, but this process uses the MPI library %s (%s): link with what "
@@ -149,36 +94,31 @@ static _Noreturn void end(get_version *get, const char *interface, const char *f
 }
 
 /* One object of the process. */
-static void look_at(const char *name)
+static bool look_at(void *object, void *arg)
 {
-    void *object = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    const char *file = NULL, *interface = NULL;
-    get_version *version;
+    const char *file, *interface = object_interface(object, &file);
 
-    if (object != NULL)
-        interface = interface_of(object, &version, &file);
+    (void)arg;
     if (interface != NULL && strcmp(interface, MPIRMA_HOST) != 0)
-        end(version, interface, file);
+        end(object, interface, file);
     if (interface != NULL && host_is_missing()) {
         void *host = dlopen(file, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
 
         if (host != NULL) /* kept: the table points into it */
             host_use(host);
     }
-    if (object != NULL)
-        dlclose(object);
+    return true;
 }
 
 static void check(void)
 {
-    struct objects all = {.name = NULL};
+    objects_visit(look_at, NULL);
+    atomic_store_explicit(&was_checked, true, memory_order_relaxed);
+}
 
-    dl_iterate_phdr(add_object, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        look_at(all.name[i]);
-        free(all.name[i]);
-    }
-    free(all.name);
+bool host_was_checked(void)
+{
+    return atomic_load_explicit(&was_checked, memory_order_relaxed);
 }
 
 void host_check(void)

@@ -8,10 +8,16 @@
 #ifndef MRMA_MPI_HOST_HOST_CHECK_H
 #define MRMA_MPI_HOST_HOST_CHECK_H
 
+#include <stdbool.h>
+
 /* host_check ends the process with exit code 127, and a message that names both, if any MPI
  * library with another interface is loaded in it. If there was none when this library was loaded,
  * it takes the one that is there now as the host. Called before the first call that is passed on
  * to the host. Any thread, any number of times; it looks once. */
 void host_check(void);
+
+/* host_was_checked returns whether host_check has looked: it has if any call that initialises MPI,
+ * or made the first window, came through this library. Any thread. */
+bool host_was_checked(void);
 
 #endif

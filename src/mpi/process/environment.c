@@ -10,13 +10,16 @@
 
 #include <mpi.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/atomic.h"
 #include "base/conf.h"
 #include "base/err.h"
+#include "mpi/host/host.h"
 
 extern char **environ;
 
@@ -75,4 +78,26 @@ void environment_tell(const struct log *log, bool first)
                     "%.*s is set, but this library has no such variable; the nearest is %s",
                     (int)strcspn(*setting, "="), *setting, nearest);
     }
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+bool environment_preloads(const char *files)
+{
+    char *names = strdup(files), *rest = NULL;
+    Dl_info self;
+    bool found = false;
+
+    if (names && dladdr(&mpi_host, &self) && self.dli_fname)
+        for (char *name = strtok_r(names, " :", &rest); name && !found;
+             name = strtok_r(NULL, " :", &rest))
+            found = same_file(name, self.dli_fname);
+    free(names);
+    return found;
 }

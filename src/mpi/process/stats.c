@@ -314,6 +314,18 @@ static bool ask_all(struct collection *m)
     return true;
 }
 
+/* Statistics were asked for, so it is a surprise, or may be one. */
+static void tell_if_unused(const struct counter_row *rows, size_t nrows)
+{
+    for (size_t i = 0; i < nrows; i++)
+        if (rows[i].values[ENGINE_COUNTER_WINDOWS] > 0)
+            return;
+    log_msg(&messages, LOG_LEVEL_WARN,
+            "no window of this job was made through libmpi-rma; if the program made one, its calls "
+            "did not come through the library (see \"Programs that load MPI themselves\" in the "
+            "user guide, doc/user-guide.md)");
+}
+
 /* Rows and missing ranks have room for all. */
 static void write_job(const struct collection *m, struct counter_row *rows, int *missing)
 {
@@ -340,6 +352,7 @@ static void write_job(const struct collection *m, struct counter_row *rows, int 
     table.missing = missing;
     table.nmissing = nmissing;
     write_out(&table, spawned);
+    tell_if_unused(rows, nrows);
 }
 
 /* False: somebody did not come, or there is no memory, which a message has told. */
