@@ -79,9 +79,10 @@ class Tests:
         self.paths: dict[str, list[str]] = collections.defaultdict(list)  # of a line of the list
         for line in lines_of("test/mpi/testlist"):
             if re.match("[a-z]", line):
-                entry, _, paths = line.split()[:3]
-                self.paths[entry] += paths.split(",")
-                if "cma" in paths.split(",") and "MPIRMA_XPMEM=no" not in line:
+                entry, _, column = line.split()[:3]
+                paths = re.split("[,/]", column)
+                self.paths[entry] += paths
+                if "cma" in paths and "MPIRMA_XPMEM=no" not in line:
                     self.paths[entry].append("xpmem")  # which takes all lines of cma
         self.short = {line.split()[0] for line in lines_of("test/mpi/testlist-short") if re.match("[a-z]", line)}
         self.words: dict[str, set[str]] = collections.defaultdict(set)          # of a program

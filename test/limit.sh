@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # limit.sh - run a command for a limited time, and let nothing of it outlive it. Read by
 # run-list.sh and by scripts/check-apps.sh; makes the directory $tmp, which goes with the
-# shell that read this file.
+# shell that read this file. A subshell that runs commands beside others calls own_runs first.
 #
 # Every process of a run carries MTEST_RUN_ID in its environment. By it a run that
 # takes too long is found, described and killed as a whole (launchers put ranks
 # into process groups of their own).
 
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-test.XXXXXX") || exit 1
 run_id=none
 runs=0
 
@@ -27,10 +26,17 @@ finish() {
     test -z "$watching" || echo >&4
     rm -rf "$tmp"
 }
-watching=
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+
+# The directory of this shell, and what it does in the end. Runs of a subshell have numbers of their own, which begin with its name.
+own_runs() { # [NAME]
+    tmp=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-test.XXXXXX") || exit 1
+    watching=
+    lane=$1
+    trap finish EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+}
+own_runs
 
 # What each process of a run that takes too long is doing.
 describe_members() {
@@ -49,7 +55,7 @@ run_limited() {
     limit=$1
     shift
     runs=$((runs + 1))
-    run_id=$$.$runs.$(date +%s)
+    run_id=$$.$lane$runs.$(date +%s)
     rm -f "$tmp/hung" "$tmp/over"
     mkfifo "$tmp/over" || exit 1
     exec 4<>"$tmp/over"

@@ -9,10 +9,10 @@
 # more, skipped, point for each reason, so that nothing is left out silently.
 # MTEST_VERBOSE=1 shows the output of passing programs too; MTEST_LIMIT=SECONDS is
 # the time limit of lines that name none; MTEST_MAX_NPROCS=N leaves out runs with more
-# processes; MTEST_FULL=yes runs the lines with the word "full", too. MTEST_LATER=yes says that another host's build of the same
-# source has run the list: lines with the word "once" are left out, and on the paths within a node and over the test
-# provider the programs that the lines "same:" name, which say there the same with every host. A comment after each
-# point says what it took.
+# processes; MTEST_FULL=yes runs what only the full list has, too. MTEST_LATER=yes says that another host's build of the same
+# source has run the list: what test/mpi/testlist says of later hosts is left out. Lines with the word "beside" run after the
+# others, MTEST_BESIDE=N of them at the same time, by default two. A comment after each point says
+# what it took.
 #
 # test/limit.sh ends a run that takes too long, with all its processes.
 
@@ -233,12 +233,15 @@ any_profile() {
     return 1
 }
 
-# Has the run of the host before said all of this line? The paths below have no code that depends on the host; auto, and those
-# between nodes, where the host is asked for progress, are run with each.
+# Has the run of the host before said all of this line? On the paths below a program of "same:" depends on nothing of the host; on the
+# others, where the host makes all windows or is asked for progress all the time, it runs once, with more than one process.
 said_before() {
     test -n "$MTEST_LATER" || return 1
-    case $path in mapped | xpmem | cma | packets | fabric) ;; *) return 1 ;; esac
-    case " $same " in *" $prog "*) return 0 ;; esac
+    case " $same " in *" $prog "*) ;; *) return 1 ;; esac
+    case $path in mapped | xpmem | cma | packets | nodes1 | nodes2 | fabric) return 0 ;; esac
+    case " $seen " in *" $prog "*) return 0 ;; esac
+    test "$counts" != 1 || return 0
+    seen="$seen $prog"
     return 1
 }
 
@@ -248,7 +251,11 @@ bad_line() {
 
 # Runs of the line with each of $counts.
 run_counts() {
-    for n in $(echo "$counts" | tr , ' '); do
+    IFS=,
+    # shellcheck disable=SC2086
+    set -- $counts
+    IFS=$words
+    for n; do
         case $n$limit in
         *[!0-9]*) bad_line "process count '$n' or timeout '$limit' is not a number" ;;
         *) test "$n" -gt "${MTEST_MAX_NPROCS:-$n}" || run_one "$n" ;;
@@ -264,19 +271,32 @@ do_line() {
         same="$same $*"
         return
     fi
-    counts=$2
-    paths=$3
     if test $# -lt 3; then
         bad_line "expected: program nprocs[,nprocs...] paths[,paths...]"
         return
     fi
+    counts=$2
+    paths=$3
     shift 3
-    for p in $(echo "$paths" | tr , ' '); do
+    IFS=,/
+    for p in $paths; do
         case " $all_paths " in
         *" $p "*) ;;
         *) bad_line "path '$p', expected one of: $all_paths" ;;
         esac
     done
+    IFS=$words
+    # Those behind a slash are for the full list.
+    more= more_counts=
+    case $paths in */*) more=${paths#*/} paths=${paths%%/*} ;; esac
+    case $counts in */*) more_counts=,${counts#*/} counts=${counts%%/*} ;; esac
+    if test -n "$MTEST_FULL" || test "$only" != "  "; then
+        paths=$paths,$more
+        counts=$counts$more_counts
+    elif listed "$more" "$path"; then
+        left_out=$((left_out + 1))
+        return
+    fi
     full=
     if test "$path" = xpmem && ! listed "$paths" xpmem; then
         # Without XPMEM a line does what it does on path cma.
@@ -290,6 +310,7 @@ do_line() {
     fi
     case $only in "  " | *" $prog "*) ;; *) return ;; esac
     vars=
+    beside=
     limit=${MTEST_LIMIT:-120}
     while test $# -gt 0; do
         case $1 in
@@ -299,19 +320,24 @@ do_line() {
             ;;
         full) full=yes ;;
         once) test -z "$MTEST_LATER" || full=yes ;;
+        beside) beside=yes ;;
         timeout=*) limit=${1#timeout=} ;;
         *=*) vars="$vars${vars:+ }$1" ;;
-        *) bad_line "'$1', expected VAR=value, timeout=SECONDS, full, once or -- arguments" ;;
+        *) bad_line "'$1', expected VAR=value, timeout=SECONDS, full, once, beside or -- arguments" ;;
         esac
         shift
     done
     progargs=$*
-    said_before && full=yes
+    test "$full$now" != "" || ! said_before || full=yes
+    test -z "$MTEST_LATER" || test -n "$MTEST_FULL" || test "$only" != "  " || counts=${counts##*,}
     if test "$full" = yes && test -z "$MTEST_FULL" && test "$only" = "  "; then
         left_out=$((left_out + 1))
         return
     fi
-    if test "$path" != fabric; then
+    if test -n "$beside" && test -z "$now"; then
+        echo "$line" >>"$tmp/beside"
+        return
+    elif test "$path" != fabric; then
         run_counts
         return
     fi
@@ -323,7 +349,48 @@ do_line() {
     done
 }
 
+# Every Nth of the lines that run beside others, from the Kth on: one lane of them.
+lane() { # K, N
+    own_runs "lane$1."
+    now=yes
+    points=0
+    left_out=0
+    lineno=0
+    while read -r line <&3; do
+        lineno=$((lineno + 1))
+        # shellcheck disable=SC2086
+        test $((lineno % $2)) != "$1" || do_line $line
+    done 3<"$waiting"
+}
+
+# All lanes at the same time; their points are numbered on.
+run_beside() {
+    waiting=$tmp/beside
+    lanes=${MTEST_BESIDE:-2}
+    started=
+    while test "$(echo "$started" | wc -w)" -lt "$lanes"; do
+        k=$(echo "$started" | wc -w)
+        (lane "$k" "$lanes") >"$tmp/lane.$k" 2>&1 &
+        started="$started $!"
+    done
+    # shellcheck disable=SC2064,SC2086 # these processes
+    trap "kill $started 2>/dev/null; wait; exit 143" INT TERM HUP
+    # shellcheck disable=SC2086
+    wait $started
+    trap 'exit 143' INT TERM HUP
+    (set +f && cat "$tmp"/lane.*) | awk -v n="$points" '
+        /^ok [0-9]/ { sub(/[0-9]+/, ++n) }
+        /^not ok [0-9]/ { sub(/[0-9]+/, ++n) }
+        { print }' >"$tmp/points"
+    cat "$tmp/points"
+    points=$((points + $(grep -cE '^(not )?ok [0-9]' "$tmp/points")))
+    failed=$((failed + $(grep -c '^not ok [0-9]' "$tmp/points")))
+}
+
 same=
+seen=
+now=
+words=$IFS
 lineno=0
 while read -r line <&3 || test -n "$line"; do
     lineno=$((lineno + 1))
@@ -332,6 +399,7 @@ while read -r line <&3 || test -n "$line"; do
     set -- $line
     test $# = 0 || do_line "$@"
 done 3<"$testlist"
+test ! -s "$tmp/beside" || run_beside
 
 test "$left_out" = 0 || echo "# $left_out lines are left out${MTEST_LATER:+, some of which another host's build has run}; MTEST_FULL=yes runs them"
 if test "$points" = 0; then

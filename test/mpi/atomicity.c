@@ -355,7 +355,7 @@ static void gaps(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    times = (int)mt_env("MTEST_ROUNDS", times);
+    times = (int)mt_rounds(times);
     MT_FOR_KINDS(kind)
     {
         ranges(kind);

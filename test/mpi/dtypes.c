@@ -418,7 +418,7 @@ static void empty(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    int n = (int)mt_env("MTEST_ROUNDS", 24);
+    int n = (int)mt_rounds(24);
 
     mine = mt_alloc(SLOTS * sizeof *mine);
     theirs = mt_alloc(SLOTS * sizeof *theirs);

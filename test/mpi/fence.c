@@ -447,7 +447,7 @@ static void freed_behind_locks(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    int phases = (int)mt_env("MTEST_ROUNDS", 120);
+    int phases = (int)mt_rounds(120);
     MT_FOR_KINDS(kind)
     {
         skewed(kind, phases);

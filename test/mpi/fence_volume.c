@@ -123,7 +123,7 @@ static void all_at_once(int rounds)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    const int rounds = (int)mt_env("MTEST_ROUNDS", 60);
+    const int rounds = (int)mt_rounds(60);
     data = malloc(LARGE * sizeof *data);
     CHECK(data != NULL, "no memory");
     MT_FOR_KINDS(kind)

@@ -327,7 +327,7 @@ static void no_locks(enum mt_kind kind)
 int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
-    times = (int)mt_env("MTEST_ROUNDS", times);
+    times = (int)mt_rounds(times);
     MT_FOR_KINDS(kind)
     {
         exclusion(kind, 1, times);

@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 {
     MT_INIT(argc, argv);
     const int steps = argc > 1 ? atoi(argv[1]) : 60;
-    const long rounds = mt_env("MTEST_ROUNDS", 4);
+    const long rounds = mt_rounds(4);
     CHECK(steps > 0, "steps %s, expected a positive number", argc > 1 ? argv[1] : "");
     mm_ranks = mt_size;
     if (!CHECK(mm_ranks <= HB_RANKS, "%d ranks, expected at most %d", mm_ranks, HB_RANKS))

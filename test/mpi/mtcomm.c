@@ -161,6 +161,12 @@ long mt_env(const char *name, long otherwise)
     return value > 0 ? value : otherwise;
 }
 
+long mt_rounds(long full)
+{
+    const long shorter = full > 3 ? full / 3 : 1;
+    return mt_env("MTEST_ROUNDS", getenv("MTEST_FULL") != NULL ? full : shorter);
+}
+
 bool mt_enough_memory(const char *what, long gib)
 {
     long kib = 0;

@@ -155,7 +155,7 @@ static void windows(void *arg)
 int main(int argc, char **argv)
 {
     const int level = MT_INIT_THREAD(argc, argv, MPI_THREAD_MULTIPLE);
-    const long rounds = mt_env("MTEST_ROUNDS", 3);
+    const long rounds = mt_rounds(3);
     struct mt_win first;
     MPI_Comm comm;
 

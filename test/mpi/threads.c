@@ -411,7 +411,7 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 77;
     }
-    times = (int)mt_env("MTEST_ROUNDS", times);
+    times = (int)mt_rounds(times);
     MT_FOR_KINDS(kind)
     {
         one_window(kind);
