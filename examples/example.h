@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * example.h - what the examples share: arguments of the form name=value, the end of a run whose
- * contents are wrong, times of several ways to do the same, a table of them, and a file of values.
+ * contents are wrong, and a table of the times of several ways to do the same.
  *
  * Nothing here is needed to use one-sided communication. Every example is one source that
- * includes this file: mpicc counter.c builds it.
+ * includes this file: mpicc workqueue.c builds it.
  */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
@@ -81,6 +81,16 @@ static inline void read_arguments(int argc, char **argv, struct argument *argume
     }
 }
 
+/* Starts MPI and reads the arguments. */
+static inline void begin_example(int *argc, char ***argv, struct argument *arguments, int *rank,
+                                 int *size)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
+    read_arguments(*argc, *argv, arguments);
+}
+
 /* Memory that is all zero, or the end of the job. */
 static inline void *zeroed(size_t count, size_t each)
 {
@@ -105,17 +115,6 @@ static inline void wait_all(int count, MPI_Request *requests)
     MPI_Waitall(count, requests, statuses);
 }
 
-/* A barrier whose processes sleep while they wait, so that those that still work have the machine
- * to themselves. */
-static inline void quiet_barrier(void)
-{
-    MPI_Request request;
-    int done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (MPI_Test(&request, &done, MPI_STATUS_IGNORE), !done)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
 /* For the body of loops that wait for another process: now and then lets others run, for there may
  * be more processes than processors. */
 static inline void let_others_run(void)
@@ -131,111 +130,63 @@ static inline int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median; sorts the values, the lowest first. */
-static inline double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof(double), ascending);
-    return values[count / 2];
-}
-
-/* One way to do the work of an example. It returns the seconds that this rank took, or a negative
- * number if it cannot be done with so many processes. */
+/* One way to do the work of an example. */
 struct way {
     const char *name;
-    double (*run)(void);
+    void (*work)(void);
 };
 
 enum { MAX_WAYS = 8, MAX_REPEATS = 101 };
 
-/* Is this way asked for? The argument is one name, or "all". */
-static inline int asked_for(const char *asked, const char *name)
+/* Prints a line for each way that has run: the median of its times, the fastest run, which says more
+ * where other work disturbs, and the median as a ratio to that of the first way. */
+static inline void print_times(const struct way *ways, double (*seconds)[MAX_REPEATS], int repeats,
+                               double scale)
 {
-    return strcmp(asked, "all") == 0 || strcmp(asked, name) == 0;
-}
-
-/* Seconds of the slowest rank in each way's runs: the median, and the fastest run, which says more
- * where other work disturbs. Negative for a way that was not run. */
-struct times {
-    double median[MAX_WAYS], lowest[MAX_WAYS];
-};
-
-/* Runs the ways that are asked for in turns, so that a disturbance of the machine meets all. */
-static inline void run_ways(const struct way *ways, const char *asked, long repeats,
-                            struct times *times)
-{
-    static double seconds[MAX_WAYS][MAX_REPEATS];
-    int count = 0, found = 0;
-    if (repeats > MAX_REPEATS)
-        repeats = MAX_REPEATS;
-    for (; ways[count].name; count++)
-        found += asked_for(asked, ways[count].name);
-    if (!found)
-        wrong("there is no way '%s' to do this", asked);
-    for (int i = 0; i < repeats; i++) {
-        for (int w = 0; w < count; w++) {
-            if (!asked_for(asked, ways[w].name))
-                continue;
-            MPI_Barrier(MPI_COMM_WORLD);
-            double mine = ways[w].run();
-            MPI_Allreduce(&mine, &seconds[w][i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        }
-    }
-    for (int w = 0; w < count; w++) {
-        int ran = asked_for(asked, ways[w].name);
-        times->median[w] = ran ? median(seconds[w], (int)repeats) : -1;
-        times->lowest[w] = ran ? seconds[w][0] : -1;
-    }
-}
-
-/* Prints the times, scaled to the unit that the caller's heading names, and the medians as a ratio
- * to the first way. Rank 0 alone prints. */
-static inline void print_ways(const struct way *ways, const struct times *times, double scale)
-{
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0)
-        return;
+    double first = 0;
     printf("  %-14s %10s %10s %8s\n", "way", "median", "lowest", "ratio");
     for (int w = 0; ways[w].name; w++) {
-        if (times->median[w] < 0)
+        if (seconds[w][0] < 0)
             continue;
-        printf("  %-14s %10.3f %10.3f", ways[w].name, times->median[w] * scale,
-               times->lowest[w] * scale);
-        if (times->median[0] > 0)
-            printf(" %8.2f\n", times->median[w] / times->median[0]);
+        qsort(seconds[w], (size_t)repeats, sizeof(double), ascending);
+        double median = seconds[w][repeats / 2];
+        first = w == 0 ? median : first;
+        printf("  %-14s %10.3f %10.3f", ways[w].name, median * scale, seconds[w][0] * scale);
+        if (first > 0)
+            printf(" %8.2f\n", median / first);
         else
             printf(" %8s\n", "-");
     }
     fflush(stdout);
 }
 
-/* What was measured, for programs that make tables: rank 0 writes it to the file of the argument
- * csv=FILE, if there is one. */
-static FILE *values;
-
-static inline void open_values(const char *name)
+/* Has the program's run do the work of each way that is asked for, in turns, so that a disturbance of
+ * the machine meets all, and prints the times, scaled to the unit that the caller's heading names.
+ * run returns the seconds that this process took, or a negative number where a way cannot be gone;
+ * the slowest process counts. */
+static inline void measure(const struct way *ways, double (*run)(void (*work)(void)),
+                           const char *asked, long repeats, double scale)
 {
-    int rank;
+    static double seconds[MAX_WAYS][MAX_REPEATS];
+    int rank, found = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0 || *name == 0)
-        return;
-    values = fopen(name, "w");
-    if (!values)
-        wrong("cannot write %s", name);
-    fprintf(values, "example,ranks,size,way,quantity,value\n");
-}
-
-static inline void write_value(const char *example, int ranks, long size, const char *way,
-                               const char *quantity, double value)
-{
-    if (values)
-        fprintf(values, "%s,%d,%ld,%s,%s,%.6g\n", example, ranks, size, way, quantity, value);
-}
-
-static inline void close_values(void)
-{
-    if (values && fclose(values))
-        wrong("the file of values cannot be written");
+    if (repeats > MAX_REPEATS)
+        repeats = MAX_REPEATS;
+    for (int i = 0; i < repeats; i++) {
+        for (int w = 0; ways[w].name; w++) {
+            double mine = -1;
+            if (strcmp(asked, "all") == 0 || strcmp(asked, ways[w].name) == 0) {
+                found++;
+                MPI_Barrier(MPI_COMM_WORLD);
+                mine = run(ways[w].work);
+            }
+            MPI_Allreduce(&mine, &seconds[w][i], 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        }
+    }
+    if (!found)
+        wrong("there is no way '%s' to do this", asked);
+    if (rank == 0)
+        print_times(ways, seconds, (int)repeats, scale);
 }
 
 #endif

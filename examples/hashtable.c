@@ -3,21 +3,20 @@
  * hashtable.c - a hash table that is spread over all processes, and into which all insert at the
  * same time.
  *
- * Three ways: every process sorts its keys by owner, all exchange them, and each inserts what it
- * received (this needs all processes at once); an exclusive lock on the owner for each key; and
- * without any lock: MPI_Fetch_and_op reserves an entry, a put fills it, and
- * MPI_Compare_and_swap makes it the head of its chain.
+ * There are two ways. The owner of a key is locked for each insertion. Or nothing is locked:
+ * MPI_Fetch_and_op reserves an entry, a put fills it, and MPI_Compare_and_swap makes it the head of
+ * its chain. The order of these is what the second way is about: whoever finds an entry must find it
+ * filled.
  *
- * Checked: the owner finds every entry in one of its chains, the tables together hold as many as
- * were inserted, and each process looks up every key of its neighbour with MPI_Get.
+ * The program checks that the owner finds every entry in one of its chains, that the tables together
+ * hold as many as were inserted, and that each process can look up the keys of its neighbour.
  */
 #include "example.h"
 #include <stdint.h>
 
 static int rank, size;
-static long keys;    /* that each process inserts */
-static long buckets; /* of each process */
-static long room;    /* entries of each process */
+static long keys;    /* That each process inserts. */
+static long buckets; /* Of each process. */
 
 /* A process's part of the table is an array of words: how many entries are used, the head of each
  * bucket's chain (an entry's number, or 0), and the entries, of which number 0 is not used. */
@@ -34,12 +33,7 @@ static MPI_Aint entry_at(long entry)
     return HEADS + buckets + entry * ENTRY_WORDS;
 }
 
-/* Keys are different on all processes; where a key belongs is spread evenly. */
-static long key_of(int process, long i)
-{
-    return process * keys + i;
-}
-
+/* Each process has keys of its own. Where a key belongs is spread evenly. */
 static long value_of(long key)
 {
     return 7 * key + 1;
@@ -59,16 +53,6 @@ static int owner_of(long key)
 static MPI_Aint head_of(long key)
 {
     return HEADS + (MPI_Aint)(hash(key) / (uint64_t)size % (uint64_t)buckets);
-}
-
-/* The owner empties its part. */
-static void begin(void)
-{
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
-    memset(table, 0, (size_t)(HEADS + buckets) * sizeof(long));
-    table[USED] = 1;
-    MPI_Win_unlock(rank, win);
-    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* What the owner has: every used entry is in the chain where it belongs, once. */
@@ -112,106 +96,37 @@ static long look_up(long key)
     return -1;
 }
 
-static double end(double began)
+/* Under an exclusive lock (MPI 4.1, 12.5.3) nobody else changes the owner's part. The flush completes
+ * the gets, whose values the puts need; the unlock completes the puts. */
+static void insert_by_lock(long key)
 {
-    MPI_Barrier(MPI_COMM_WORLD);
-    double took = MPI_Wtime() - began;
-    check_own();
-    MPI_Win_lock_all(0, win);
-    for (long i = 0; i < keys; i++) {
-        long key = key_of((rank + 1) % size, i), value = look_up(key);
-        if (value != value_of(key))
-            wrong("key %ld has the value %ld instead of %ld", key, value, value_of(key));
-    }
-    MPI_Win_unlock_all(win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    return took;
+    long e, next, head;
+    int owner = owner_of(key);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, win);
+    MPI_Get(&e, 1, MPI_LONG, owner, USED, 1, MPI_LONG, win);
+    MPI_Get(&head, 1, MPI_LONG, owner, head_of(key), 1, MPI_LONG, win);
+    MPI_Win_flush(owner, win);
+    struct entry entry = {key, value_of(key), head};
+    next = e + 1;
+    MPI_Put(&entry, ENTRY_WORDS, MPI_LONG, owner, entry_at(e), ENTRY_WORDS, MPI_LONG, win);
+    MPI_Put(&e, 1, MPI_LONG, owner, head_of(key), 1, MPI_LONG, win);
+    MPI_Put(&next, 1, MPI_LONG, owner, USED, 1, MPI_LONG, win);
+    MPI_Win_unlock(owner, win);
 }
 
-static void full(long entry)
-{
-    if (entry >= room)
-        wrong("no room for more than %ld entries; room= makes more", room);
-}
-
-/* The owner's own insertion, into its memory. */
-static void insert_here(long key)
-{
-    long e = table[USED]++, *head = &table[head_of(key)];
-    full(e);
-    *(struct entry *)&table[entry_at(e)] = (struct entry){key, value_of(key), *head};
-    *head = e;
-}
-
-static double by_exchange(void)
-{
-    int *to = zeroed((size_t)size, sizeof(int)), *from = zeroed((size_t)size, sizeof(int));
-    int *at = zeroed((size_t)size + 1, sizeof(int)), *place = zeroed((size_t)size + 1, sizeof(int));
-    long *send = zeroed((size_t)keys, sizeof(long));
-    begin();
-    double began = MPI_Wtime();
-    for (long i = 0; i < keys; i++)
-        to[owner_of(key_of(rank, i))]++;
-    for (int p = 0; p < size; p++)
-        at[p + 1] = at[p] + to[p];
-    memcpy(place, at, (size_t)size * sizeof(int));
-    for (long i = 0; i < keys; i++)
-        send[place[owner_of(key_of(rank, i))]++] = key_of(rank, i);
-    MPI_Alltoall(to, 1, MPI_INT, from, 1, MPI_INT, MPI_COMM_WORLD);
-    place[0] = 0;
-    for (int p = 0; p < size; p++)
-        place[p + 1] = place[p] + from[p];
-    long *receive = zeroed((size_t)place[size], sizeof(long));
-    MPI_Alltoallv(send, to, at, MPI_LONG, receive, from, place, MPI_LONG, MPI_COMM_WORLD);
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
-    for (int i = 0; i < place[size]; i++)
-        insert_here(receive[i]);
-    MPI_Win_unlock(rank, win);
-    double took = end(began);
-    free(to);
-    free(from);
-    free(at);
-    free(place);
-    free(send);
-    free(receive);
-    return took;
-}
-
-/* Under the lock nobody else changes the owner's part. */
-static double by_lock(void)
-{
-    begin();
-    double began = MPI_Wtime();
-    for (long i = 0; i < keys; i++) {
-        long key = key_of(rank, i), e, next, head;
-        int owner = owner_of(key);
-        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, owner, 0, win);
-        MPI_Get(&e, 1, MPI_LONG, owner, USED, 1, MPI_LONG, win);
-        MPI_Get(&head, 1, MPI_LONG, owner, head_of(key), 1, MPI_LONG, win);
-        MPI_Win_flush(owner, win);
-        full(e);
-        struct entry entry = {key, value_of(key), head};
-        next = e + 1;
-        MPI_Put(&entry, ENTRY_WORDS, MPI_LONG, owner, entry_at(e), ENTRY_WORDS, MPI_LONG, win);
-        MPI_Put(&e, 1, MPI_LONG, owner, head_of(key), 1, MPI_LONG, win);
-        MPI_Put(&next, 1, MPI_LONG, owner, USED, 1, MPI_LONG, win);
-        MPI_Win_unlock(owner, win);
-    }
-    return end(began);
-}
-
-/* The entry is complete at the owner, by the flush, before the swap lets others find it. Now and
- * then others run before the swap: that it can fail is a part of the test. */
-static void insert(long key)
+/* The flush completes the put at the owner before the swap lets others find the entry (12.5.4). A swap
+ * fails if somebody else has changed the head of the chain meanwhile; it then tells the new head.
+ * Now and then others run before the swap, so that some swaps do fail. */
+static void insert_by_swap(long key)
 {
     const long one = 1, unused = 0;
     int owner = owner_of(key);
     long e, head, found;
     MPI_Fetch_and_op(&one, &e, MPI_LONG, owner, USED, MPI_SUM, win);
-    MPI_Fetch_and_op(&unused, &head, MPI_LONG, owner, head_of(key), MPI_NO_OP, win);
+    MPI_Fetch_and_op(&unused, &found, MPI_LONG, owner, head_of(key), MPI_NO_OP, win);
     MPI_Win_flush(owner, win);
-    full(e);
-    for (;;) {
+    do {
+        head = found;
         struct entry entry = {key, value_of(key), head};
         MPI_Put(&entry, ENTRY_WORDS, MPI_LONG, owner, entry_at(e), ENTRY_WORDS, MPI_LONG, win);
         MPI_Win_flush(owner, win);
@@ -219,50 +134,66 @@ static void insert(long key)
             sched_yield();
         MPI_Compare_and_swap(&e, &head, &found, MPI_LONG, owner, head_of(key), win);
         MPI_Win_flush(owner, win);
-        if (found == head)
-            return;
-        head = found;
-    }
+    } while (found != head);
 }
 
-static double by_swap(void)
+static void by_lock(void)
 {
-    begin();
-    double began = MPI_Wtime();
+    for (long i = 0; i < keys; i++)
+        insert_by_lock(rank * keys + i);
+}
+
+/* The shared lock of all is the epoch that the operations need; it keeps nobody out. */
+static void by_swap(void)
+{
     MPI_Win_lock_all(0, win);
     for (long i = 0; i < keys; i++)
-        insert(key_of(rank, i));
+        insert_by_swap(rank * keys + i);
     MPI_Win_unlock_all(win);
-    return end(began);
 }
 
-static const struct way ways[] = {
-    {"exchange", by_exchange}, {"lock", by_lock}, {"swap", by_swap}, {NULL, NULL}};
+/* Each owner empties its part, all insert, and each looks up the keys of its neighbour. */
+static double run(void (*insert_all)(void))
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    memset(table, 0, (size_t)(HEADS + buckets) * sizeof(long));
+    table[USED] = 1;
+    MPI_Win_unlock(rank, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    double began = MPI_Wtime();
+    insert_all();
+    MPI_Barrier(MPI_COMM_WORLD);
+    double took = MPI_Wtime() - began;
+    check_own();
+    MPI_Win_lock_all(0, win);
+    for (long i = 0; i < keys; i++) {
+        long key = (rank + 1) % size * keys + i, value = look_up(key);
+        if (value != value_of(key))
+            wrong("key %ld has the value %ld", key, value);
+    }
+    MPI_Win_unlock_all(win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return took;
+}
 
 int main(int argc, char **argv)
 {
+    static const struct way ways[] = {{"lock", by_lock}, {"swap", by_swap}, {NULL, NULL}};
     struct argument a[] = {{"n", 2000, NULL, "keys that each process inserts"},
                            {"buckets", 1000, NULL, "buckets of each process"},
-                           {"room", 0, NULL, "entries of each process (default: twice n and 64)"},
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
-                           {"how", 0, "all", "exchange, lock, swap or all"},
+                           {"how", 0, "all", "lock, swap or all"},
                            {NULL, 0, NULL, NULL}};
-    struct times times;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    read_arguments(argc, argv, a);
+    begin_example(&argc, &argv, a, &rank, &size);
     keys = a[0].number;
     buckets = a[1].number;
-    room = a[2].number > 0 ? a[2].number : 2 * keys + 64;
-
-    MPI_Win_allocate(whole_lines((size_t)entry_at(room) * sizeof(long)), sizeof(long),
+    /* Where keys are spread so badly that all have one owner, there is still room. */
+    MPI_Win_allocate(whole_lines((size_t)entry_at(size * keys + 1) * sizeof(long)), sizeof(long),
                      MPI_INFO_NULL, MPI_COMM_WORLD, &table, &win);
     if (rank == 0)
         printf("hashtable: %d processes, %ld keys each; microseconds a key of one process\n", size,
                keys);
-    run_ways(ways, a[4].text, a[3].number, &times);
-    print_ways(ways, &times, 1e6 / (double)keys);
+    measure(ways, run, a[3].text, a[2].number, 1e6 / (double)keys);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;

@@ -2,29 +2,30 @@
 /*
  * notified_ring.c - producers and consumers in a ring: each process makes blocks for its right
  * neighbour and uses those of its left one. A window has room for a few blocks that are under way,
- * and a place is written again when its last block was used. Three ways to hand a block over:
+ * and a place is written again when its last block was used. There are three ways to hand a block
+ * over:
  *
- *   message     MPI_Isend, MPI_Recv: as the reference
- *   notified    MPIRMA_Put_notify, for which the consumer waits; when it has used the block it
- *               sends back a notification without data. One message each way, and nobody
- *               synchronizes. Each place has numbers of its own, since notifications may be seen in
- *               any order
- *   put         what MPI has for the same: MPI_Put, MPI_Win_flush, and then a number that the
- *               consumer looks at, by MPI_Accumulate
+ *   message     MPI_Isend and MPI_Recv are the reference.
+ *   notified    MPIRMA_Put_notify puts the block and tells the consumer, which waits for that. When
+ *               the consumer has used the block it sends back a notification without data. So there
+ *               is one message each way, and nobody synchronizes. Each place has numbers of its own,
+ *               since notifications may be seen in any order.
+ *   put         MPI has three calls for the same: MPI_Put, MPI_Win_flush, which completes it at the
+ *               target (MPI 4.1, 12.5.4), and MPI_Accumulate of a number that the consumer looks at.
  *
- * Checked: every element of every block. Without libmpi-rma, or with MPIRMA_DISABLE=1, there are no
- * notifications, and that way is left out.
+ * The program checks every element of every block. Without libmpi-rma, or with MPIRMA_DISABLE=1,
+ * there are no notifications, and that way is left out.
  */
 #include "example.h"
 #include <mpi-rma.h>
 #include <stdatomic.h>
 
-enum { FULL, EMPTY, NUMBERS }; /* a block has come, a place is free: of each place */
+enum { FULL, EMPTY, NUMBERS }; /* Of each place: a block has come, or the place is free. */
 
 static int rank, size, left, right;
 static long n, blocks, places;
 static MPI_Win win;
-static double *place, *block; /* the window's blocks, and the one that is made */
+static double *place, *block; /* The window's blocks, and the one that is made. */
 
 /* Two more words, for the way without notifications. */
 static MPI_Win word_win;
@@ -44,10 +45,9 @@ static void use_block(const double *b, long number)
                   number * size + left + i);
 }
 
-static double by_message(void)
+static void by_message(void)
 {
     MPI_Request request;
-    const double began = MPI_Wtime();
     for (long k = 0; k < blocks; k++) {
         make_block(k);
         MPI_Isend(block, (int)n, MPI_DOUBLE, right, 0, MPI_COMM_WORLD, &request);
@@ -55,7 +55,6 @@ static double by_message(void)
         use_block(place, k);
         wait_all(1, &request);
     }
-    return MPI_Wtime() - began;
 }
 
 /* The notification of a place. */
@@ -64,14 +63,8 @@ static int number_of(int what, long k)
     return (int)(k % places) * NUMBERS + what;
 }
 
-static double by_notified(void)
+static void by_notified(void)
 {
-    MPI_Count nothing;
-    if (MPIRMA_Notify_read(win, MPI_ANY_SOURCE, FULL, &nothing) != MPI_SUCCESS)
-        return -1;
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double began = MPI_Wtime();
     for (long k = 0; k < blocks; k++) {
         const long at = k % places * n;
         const int full = number_of(FULL, k), empty = number_of(EMPTY, k);
@@ -84,11 +77,8 @@ static double by_notified(void)
         MPIRMA_Put_notify(NULL, 0, MPI_DOUBLE, left, 0, 0, MPI_DOUBLE, win, empty);
         MPI_Win_flush_local(right, win);
     }
-    const double took = MPI_Wtime() - began;
     for (long k = 0; k < places && k < blocks; k++)
         MPIRMA_Notify_wait(win, right, number_of(EMPTY, k), 1);
-    MPI_Win_unlock_all(win);
-    return took;
 }
 
 static void raise_word(int at, int target)
@@ -98,6 +88,8 @@ static void raise_word(int at, int target)
     MPI_Win_flush(target, word_win);
 }
 
+/* Looking is polling: MPI_Win_sync has the consumer's own memory looked at anew (12.7), and MPI_Iprobe
+ * lets a host that needs calls for its progress have one. */
 static void await_word(int at, long value)
 {
     int flag;
@@ -109,14 +101,8 @@ static void await_word(int at, long value)
     MPI_Win_sync(win);
 }
 
-static double by_put(void)
+static void by_put(void)
 {
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, word_win);
-    word[FULL] = word[EMPTY] = 0;
-    MPI_Win_sync(word_win);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double began = MPI_Wtime();
     for (long k = 0; k < blocks; k++) {
         const long at = k % places * n;
         await_word(EMPTY, k - places + 1);
@@ -128,31 +114,42 @@ static double by_put(void)
         use_block(place + at, k);
         raise_word(EMPTY, left);
     }
-    const double took = MPI_Wtime() - began;
     await_word(EMPTY, blocks);
+}
+
+/* All blocks by one way, in a passive epoch of both windows. MPIRMA_Notify_read tells whether there
+ * are notifications. */
+static double run(void (*work)(void))
+{
+    MPI_Count nothing;
+    if (work == by_notified && MPIRMA_Notify_read(win, MPI_ANY_SOURCE, FULL, &nothing))
+        return -1;
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, win);
+    MPI_Win_lock_all(MPI_MODE_NOCHECK, word_win);
+    word[FULL] = word[EMPTY] = 0;
+    MPI_Win_sync(word_win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = MPI_Wtime();
+    work();
+    const double took = MPI_Wtime() - began;
     MPI_Win_unlock_all(word_win);
     MPI_Win_unlock_all(win);
     return took;
 }
 
-static const struct way ways[] = {
-    {"message", by_message}, {"notified", by_notified}, {"put", by_put}, {NULL, NULL}};
-
 int main(int argc, char **argv)
 {
+    static const struct way ways[] = {
+        {"message", by_message}, {"notified", by_notified}, {"put", by_put}, {NULL, NULL}};
     struct argument a[] = {{"n", 128, NULL, "elements of a block, 8 bytes each"},
                            {"blocks", 1000, NULL, "how many each process hands on"},
                            {"places", 4, NULL, "blocks that may be under way to a process"},
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
                            {"how", 0, "all", "message, notified, put or all"},
                            {NULL, 0, NULL, NULL}};
-    struct times times;
     char numbers[24];
     MPI_Info info;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    read_arguments(argc, argv, a);
+    begin_example(&argc, &argv, a, &rank, &size);
     n = a[0].number;
     blocks = a[1].number;
     places = a[2].number;
@@ -173,8 +170,7 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("notified_ring: blocks of %ld bytes; microseconds a block\n",
                n * (long)sizeof(double));
-    run_ways(ways, a[4].text, a[3].number, &times);
-    print_ways(ways, &times, 1e6 / (double)blocks);
+    measure(ways, run, a[4].text, a[3].number, 1e6 / (double)blocks);
     MPI_Win_free(&word_win);
     MPI_Win_free(&win);
     free(block);

@@ -75,19 +75,20 @@ static void write_out(long round)
     MPI_Win_flush(0, written_win);
 }
 
-/* Both partners have this round's values of each other behind it. */
+/* Both partners have this round's values of each other behind it. Rounds use two places in turn, for
+ * behind a fence the partner may put those of the next round before we have looked. */
 static void meet(long round)
 {
     double value = (double)round;
-    MPI_Put(&value, 1, MPI_DOUBLE, partner, 0, 1, MPI_DOUBLE, state_win);
+    MPI_Put(&value, 1, MPI_DOUBLE, partner, round % 2, 1, MPI_DOUBLE, state_win);
     if (changes >= 4) {
         MPI_Win_complete(state_win);
         MPI_Win_wait(state_win);
     } else
         MPI_Win_fence(0, state_win);
     MPI_Win_sync(border_win);
-    if (*state != (double)round || border[BORDER - 1] < (double)round * BORDER)
-        wrong("in round %ld the partner's values are of round %g", round, *state);
+    if (state[round % 2] != (double)round || border[BORDER - 1] < (double)round * BORDER)
+        wrong("in round %ld the partner's values are of round %g", round, state[round % 2]);
 }
 
 static void expose(void)
@@ -125,7 +126,7 @@ static void make_windows(void)
     MPI_Group all;
     make_window(TREE * sizeof *tree, "tree", &tree, &tree_win);
     make_window(BORDER * sizeof *border, "border", &border, &border_win);
-    make_window(sizeof *state, "state", &state, &state_win);
+    make_window(2 * sizeof *state, "state", &state, &state_win);
     make_window(sizeof *written, "written", &written, &written_win);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, tree_win);
     for (int i = 0; i < TREE; i++) /* node 0 leads to 3, 3 to 5, 5 to 7 */
@@ -164,10 +165,7 @@ int main(int argc, char **argv)
                                    {"changes", 0, "0", "how many reasons are mended, 0 to 4"},
                                    {NULL, 0, NULL, NULL}};
     double mine, slowest;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    read_arguments(argc, argv, arguments);
+    begin_example(&argc, &argv, arguments, &rank, &size);
     rounds = arguments[0].number;
     changes = strtol(arguments[1].text, NULL, 10);
     partner = rank ^ 1;

@@ -2,33 +2,30 @@
 /*
  * workqueue.c - tasks of very different length, shared out while the program runs.
  *
- * Four ways: rank 0 as a master that answers messages and does no task itself; a fixed share for
- * each process; a counter at rank 0, from which each draws its next task by MPI_Fetch_and_op; and
- * work stealing: every process has a queue of its own, one word [next, end), takes tasks from its
- * front and, when it is empty, half of another's from the back, both by MPI_Compare_and_swap.
+ * There are three ways. Rank 0 is a master that answers messages and does no task itself. A counter
+ * at rank 0 gives the next task to whoever calls MPI_Fetch_and_op. Or each process has a queue of its
+ * own, takes tasks from its front, and when it is empty steals half of another one from the back,
+ * both by MPI_Compare_and_swap: then most operations stay at home.
  *
- * Checked: every task was done exactly once, and the sum of their results is that of a loop over
- * all of them.
+ * The program checks that each task was done exactly once, and that the sum of the results is that of
+ * a loop over all tasks.
  */
 #include "example.h"
 #include <stdint.h>
 
 static int rank, size;
 static long tasks, length;
-static int *done;     /* how often this process did each task */
-static uint64_t sum;  /* of the results */
-static uint64_t want; /* what the sum of all must be */
-
+static int *done;          /* How often this process did each task. */
+static uint64_t sum, want; /* The sum of its results, and what the sum of all must be. */
 static MPI_Win win;
-static uint64_t *word; /* on rank 0 the counter, or everywhere the own queue */
+static uint64_t *word; /* On rank 0 the counter, or everywhere the own queue. */
 
 /* A task: a random walk of a length that grows steeply towards the last task. */
 static uint64_t task(long i)
 {
-    long steps =
-        1 + (long)((double)length * 3 * ((double)i / (double)tasks) * ((double)i / (double)tasks));
+    double part = (double)i / (double)tasks;
     uint64_t x = (uint64_t)i + 1;
-    for (long s = 0; s < steps; s++)
+    for (long s = (long)(3 * (double)length * part * part); s >= 0; s--)
         x = x * 6364136223846793005u + 1442695040888963407u;
     return x >> 32;
 }
@@ -39,88 +36,39 @@ static void do_task(long i)
     done[i]++;
 }
 
-static void begin(uint64_t value)
-{
-    memset(done, 0, (size_t)tasks * sizeof(int));
-    sum = 0;
-    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
-    *word = value;
-    MPI_Win_unlock(rank, win);
-    MPI_Barrier(MPI_COMM_WORLD);
-}
-
-static double end(double began)
-{
-    MPI_Barrier(MPI_COMM_WORLD);
-    double took = MPI_Wtime() - began;
-    uint64_t all;
-    MPI_Allreduce(MPI_IN_PLACE, done, (int)tasks, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    for (long i = 0; i < tasks; i++)
-        if (done[i] != 1)
-            wrong("task %ld was done %d times", i, done[i]);
-    if (all != want)
-        wrong("the results sum up to %llu instead of %llu", (unsigned long long)all,
-              (unsigned long long)want);
-    return took;
-}
-
-/* Rank 0 answers every request with a task, or with -1 once there is none. */
-static void master(void)
+/* Rank 0 answers each request with a task, or with -1 once there is none. */
+static void by_master(void)
 {
     long next = 0;
-    for (int working = size - 1; working > 0;) {
+    for (int working = rank == 0 ? size - 1 : 0; working > 0;) {
         MPI_Status status;
         long answer = next < tasks ? next++ : -1;
         MPI_Recv(NULL, 0, MPI_LONG, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status);
         MPI_Send(&answer, 1, MPI_LONG, status.MPI_SOURCE, 0, MPI_COMM_WORLD);
         working -= answer < 0;
     }
-}
-
-static double by_master(void)
-{
-    if (size == 1)
-        return -1;
-    begin(0);
-    double began = MPI_Wtime();
-    if (rank == 0)
-        master();
     for (long i = 0; rank > 0;) {
         MPI_Sendrecv(NULL, 0, MPI_LONG, 0, 0, &i, 1, MPI_LONG, 0, 0, MPI_COMM_WORLD,
                      MPI_STATUS_IGNORE);
         if (i < 0)
-            break;
+            return;
         do_task(i);
     }
-    return end(began);
 }
 
-static double by_share(void)
-{
-    begin(0);
-    double began = MPI_Wtime();
-    for (long i = tasks * rank / size; i < tasks * (rank + 1) / size; i++)
-        do_task(i);
-    return end(began);
-}
-
-static double by_counter(void)
+/* One atomic operation draws the next task, with no process that answers (MPI 4.1, 12.3.4). The flush
+ * completes it, so that its result may be used. */
+static void by_counter(void)
 {
     const uint64_t one = 1;
-    begin(0);
-    double began = MPI_Wtime();
-    MPI_Win_lock_all(0, win);
     for (;;) {
         uint64_t next;
         MPI_Fetch_and_op(&one, &next, MPI_UINT64_T, 0, 0, MPI_SUM, win);
         MPI_Win_flush(0, win);
         if (next >= (uint64_t)tasks)
-            break;
+            return;
         do_task((long)next);
     }
-    MPI_Win_unlock_all(win);
-    return end(began);
 }
 
 /* A queue in one word, so that one operation changes both of its ends. The word is all of a
@@ -180,13 +128,10 @@ static int steal(int victim)
     }
 }
 
-/* Whoever finds all queues empty is done: tasks that are on their way from one queue to another
- * will be done by the thief. */
-static double by_stealing(void)
+/* A process that finds all queues empty is done: tasks that are on their way from one queue to
+ * another will be done by the thief. */
+static void by_stealing(void)
 {
-    begin(queue((uint32_t)(tasks * rank / size), (uint32_t)(tasks * (rank + 1) / size)));
-    double began = MPI_Wtime();
-    MPI_Win_lock_all(0, win);
     for (int found = 1; found;) {
         for (long i = take(); i >= 0; i = take())
             do_task(i);
@@ -194,45 +139,61 @@ static double by_stealing(void)
         for (int other = 1; other < size && !found; other++)
             found = steal((rank + other) % size);
     }
-    MPI_Win_unlock_all(win);
-    return end(began);
 }
 
-static const struct way ways[] = {{"master", by_master},
-                                  {"share", by_share},
-                                  {"counter", by_counter},
-                                  {"stealing", by_stealing},
-                                  {NULL, NULL}};
+/* Processes hold a shared lock all the time (12.5.3): what keeps them apart is that each operation on
+ * a word is atomic (12.7.1). Other processes may be in their epoch before us, so the word is set
+ * under a lock of its own, ahead of the barrier. */
+static double run(void (*work)(void))
+{
+    uint64_t all;
+    if (work == by_master && size == 1)
+        return -1;
+    memset(done, 0, (size_t)tasks * sizeof(int));
+    sum = 0;
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    *word = work == by_stealing
+                ? queue((uint32_t)(tasks * rank / size), (uint32_t)(tasks * (rank + 1) / size))
+                : 0;
+    MPI_Win_unlock(rank, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    double began = MPI_Wtime();
+    work();
+    MPI_Barrier(MPI_COMM_WORLD);
+    double took = MPI_Wtime() - began;
+    MPI_Win_unlock_all(win);
+    MPI_Allreduce(MPI_IN_PLACE, done, (int)tasks, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    for (long i = 0; i < tasks; i++)
+        if (done[i] != 1)
+            wrong("task %ld was done %d times", i, done[i]);
+    if (all != want)
+        wrong("the results do not sum up to %llu", (unsigned long long)want);
+    return took;
+}
 
 int main(int argc, char **argv)
 {
+    static const struct way ways[] = {
+        {"master", by_master}, {"counter", by_counter}, {"stealing", by_stealing}, {NULL, NULL}};
     struct argument a[] = {{"tasks", 2000, NULL, "how many tasks there are"},
                            {"length", 10000, NULL, "steps of a task, on average"},
                            {"repeats", 5, NULL, "runs, of which the median is shown"},
-                           {"how", 0, "all", "master, share, counter, stealing or all"},
+                           {"how", 0, "all", "master, counter, stealing or all"},
                            {NULL, 0, NULL, NULL}};
-    struct times times;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    read_arguments(argc, argv, a);
+    begin_example(&argc, &argv, a, &rank, &size);
     tasks = a[0].number;
     length = a[1].number;
     done = zeroed((size_t)tasks, sizeof(int));
-    double began = MPI_Wtime();
     for (long i = 0; i < tasks; i++)
         want += task(i);
-    double alone = MPI_Wtime() - began;
-
     MPI_Win_allocate(whole_lines(sizeof *word), sizeof *word, MPI_INFO_NULL, MPI_COMM_WORLD, &word,
                      &win);
     if (rank == 0)
-        printf("workqueue: %d processes, %ld tasks; milliseconds (%.3f in one process)\n", size,
-               tasks, alone * 1e3);
-    run_ways(ways, a[3].text, a[2].number, &times);
-    print_ways(ways, &times, 1e3);
+        printf("workqueue: %d processes, %ld tasks; milliseconds\n", size, tasks);
+    measure(ways, run, a[3].text, a[2].number, 1e3);
     MPI_Win_free(&win);
-    free(done);
     MPI_Finalize();
     return 0;
 }

@@ -195,6 +195,38 @@ static void flags_with_sync(void)
     mt_win_free(&w);
 }
 
+/* The same, with a flag that is changed and looked at by operations alone: MPI_Win_sync orders the
+ * stores before the operation that changes it, and the loads behind the one that found it changed. */
+static void flags_by_operations(void)
+{
+    struct mt_win w;
+    const int rounds = mt_size > 2 ? 5 : 100;
+
+    mt_section("load and store, handed over by MPI_Fetch_and_op");
+    if (!mt_win_make(&w, MT_ALLOCATE_SHARED, 2 * sizeof(int), 4, MPI_COMM_WORLD)) {
+        return;
+    }
+    int *data = (int *)query(w.win, 0, 2 * sizeof(int), 4) + 1;
+    MT_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, w.win));
+    for (int i = 0; i < rounds; i++) {
+        const int turn = i * mt_size + mt_rank, next = turn + 1;
+        int seen = -1, unused = 0;
+        while (seen != turn) {
+            MT_OK(MPI_Fetch_and_op(&unused, &seen, MPI_INT, 0, 0, MPI_NO_OP, w.win));
+            MT_OK(MPI_Win_flush(0, w.win));
+            usleep(1);
+        }
+        MT_OK(MPI_Win_sync(w.win));
+        CHECK(*data == 7 * turn, "expected %d, saw %d", 7 * turn, *data);
+        *data += 7;
+        MT_OK(MPI_Win_sync(w.win));
+        MT_OK(MPI_Fetch_and_op(&next, &seen, MPI_INT, 0, 0, MPI_REPLACE, w.win));
+        MT_OK(MPI_Win_flush(0, w.win));
+    }
+    MT_OK(MPI_Win_unlock_all(w.win));
+    mt_win_free(&w);
+}
+
 /* Who comes first is not known, but not both may miss the other: each stores its own word,
  * synchronizes and loads the other's. The words are on lines of their own, and a round begins when
  * both have come. */
@@ -366,6 +398,7 @@ int main(int argc, char **argv)
         layouts(false);
         neighbour_by_pointer();
         flags_with_sync();
+        flags_by_operations();
         store_sync_load();
         rma_and_pointers();
         MT_FOR_KINDS(kind)
