@@ -138,8 +138,8 @@ struct way {
 
 enum { MAX_WAYS = 8, MAX_REPEATS = 101 };
 
-/* Prints a line for each way that has run: the median of its times, the fastest run, which says more
- * where other work disturbs, and the median as a ratio to that of the first way. */
+/* Prints a line for each way that has run: the median of its times, the fastest run, which says
+ * more where other work disturbs, and the median as a ratio to that of the first way. */
 static inline void print_times(const struct way *ways, double (*seconds)[MAX_REPEATS], int repeats,
                                double scale)
 {
@@ -160,10 +160,10 @@ static inline void print_times(const struct way *ways, double (*seconds)[MAX_REP
     fflush(stdout);
 }
 
-/* Has the program's run do the work of each way that is asked for, in turns, so that a disturbance of
- * the machine meets all, and prints the times, scaled to the unit that the caller's heading names.
- * run returns the seconds that this process took, or a negative number where a way cannot be gone;
- * the slowest process counts. */
+/* Has the program's run do the work of each way that is asked for, in turns, so that a disturbance
+ * of the machine meets all, and prints the times, scaled to the unit that the caller's heading
+ * names. run returns the seconds that this process took, or a negative number where a way cannot be
+ * gone; the slowest process counts. */
 static inline void measure(const struct way *ways, double (*run)(void (*work)(void)),
                            const char *asked, long repeats, double scale)
 {

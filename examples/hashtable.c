@@ -5,26 +5,25 @@
  *
  * There are two ways. The owner of a key is locked for each insertion. Or nothing is locked:
  * MPI_Fetch_and_op reserves an entry, a put fills it, and MPI_Compare_and_swap makes it the head of
- * its chain. The order of these is what the second way is about: whoever finds an entry must find it
- * filled.
+ * its chain. The order of these is what the second way is about: whoever finds an entry must find
+ * it filled.
  *
- * The program checks that the owner finds every entry in one of its chains, that the tables together
- * hold as many as were inserted, and that each process can look up the keys of its neighbour.
+ * The program checks that the owner finds every entry in one of its chains, that the tables
+ * together hold as many as were inserted, and that each process can look up the keys of its
+ * neighbour.
  */
 #include "example.h"
 #include <stdint.h>
 
 static int rank, size;
-static long keys;    /* That each process inserts. */
-static long buckets; /* Of each process. */
+static long keys, buckets; /* That each process inserts, and has. */
 
 /* A process's part of the table is an array of words: how many entries are used, the head of each
  * bucket's chain (an entry's number, or 0), and the entries, of which number 0 is not used. */
-enum { USED = 0, HEADS = 1 };
+enum { USED = 0, HEADS = 1, ENTRY_WORDS = 3 };
 struct entry {
     long key, value, next;
 };
-enum { ENTRY_WORDS = 3 };
 static MPI_Win win;
 static long *table;
 
@@ -96,8 +95,8 @@ static long look_up(long key)
     return -1;
 }
 
-/* Under an exclusive lock (MPI 4.1, 12.5.3) nobody else changes the owner's part. The flush completes
- * the gets, whose values the puts need; the unlock completes the puts. */
+/* Under an exclusive lock (MPI 4.1, 12.5.3) nobody else changes the owner's part. The flush
+ * completes the gets, whose values the puts need; the unlock completes the puts. */
 static void insert_by_lock(long key)
 {
     long e, next, head;
@@ -114,9 +113,9 @@ static void insert_by_lock(long key)
     MPI_Win_unlock(owner, win);
 }
 
-/* The flush completes the put at the owner before the swap lets others find the entry (12.5.4). A swap
- * fails if somebody else has changed the head of the chain meanwhile; it then tells the new head.
- * Now and then others run before the swap, so that some swaps do fail. */
+/* The flush completes the put at the owner before the swap lets others find the entry (12.5.4). A
+ * swap fails if somebody else has changed the head of the chain meanwhile; it then tells the new
+ * head. Now and then others run before the swap, so that some swaps do fail. */
 static void insert_by_swap(long key)
 {
     const long one = 1, unused = 0;

@@ -8,10 +8,11 @@
  *   message     MPI_Isend and MPI_Recv are the reference.
  *   notified    MPIRMA_Put_notify puts the block and tells the consumer, which waits for that. When
  *               the consumer has used the block it sends back a notification without data. So there
- *               is one message each way, and nobody synchronizes. Each place has numbers of its own,
- *               since notifications may be seen in any order.
+ *               is one message each way, and nobody synchronizes. Each place has numbers of its
+ *               own, since notifications may be seen in any order.
  *   put         MPI has three calls for the same: MPI_Put, MPI_Win_flush, which completes it at the
- *               target (MPI 4.1, 12.5.4), and MPI_Accumulate of a number that the consumer looks at.
+ *               target (MPI 4.1, 12.5.4), and MPI_Accumulate of a number, at which the consumer
+ *               looks.
  *
  * The program checks every element of every block. Without libmpi-rma, or with MPIRMA_DISABLE=1,
  * there are no notifications, and that way is left out.
@@ -88,8 +89,8 @@ static void raise_word(int at, int target)
     MPI_Win_flush(target, word_win);
 }
 
-/* Looking is polling: MPI_Win_sync has the consumer's own memory looked at anew (12.7), and MPI_Iprobe
- * lets a host that needs calls for its progress have one. */
+/* Looking is polling: MPI_Win_sync has the consumer's own memory looked at anew (12.7), and
+ * MPI_Iprobe lets a host that needs calls for its progress have one. */
 static void await_word(int at, long value)
 {
     int flag;

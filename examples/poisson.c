@@ -88,8 +88,8 @@ static void exchange_rows(void)
     wait_all(4, r);
 }
 
-/* The fence orders the stores of all processes in the sweep before it ahead of their loads behind it
- * (12.5.1). One fence for each sweep is enough: the rows that are loaded between two fences are
+/* The fence orders the stores of all processes in the sweep before it ahead of their loads behind
+ * it (12.5.1). One fence for each sweep is enough: the rows that are loaded between two fences are
  * written only behind the second, since sweeps write the two arrays in turn. */
 static void meet(void)
 {

@@ -5,12 +5,13 @@
  * neighbours, and a global sum ends the step.
  *
  * Three ways to exchange the faces stand side by side: messages, and puts (MPI 4.1, 12.3.1) in two
- * kinds of epochs, those of fence (12.5.1) and those of post and start (12.5.2). A face is described by a datatype at both ends (5.1.3): MPI moves it
- * from the field of one process into the field of another, and the program copies nothing.
+ * kinds of epochs, those of fence (12.5.1) and those of post and start (12.5.2). A face is
+ * described by a datatype at both ends (5.1.3): MPI moves it from the field of one process into the
+ * field of another, and the program copies nothing.
  *
  * The program checks itself. The field begins as x*x + y*y + z*z, to which a step adds 0.75
- * everywhere. So each cell of each step is known exactly, and a face that is missing, late or old is
- * seen in the step that uses it.
+ * everywhere. So each cell of each step is known exactly, and a face that is missing, late or old
+ * is seen in the step that uses it.
  */
 #include "example.h"
 

@@ -75,8 +75,8 @@ static void write_out(long round)
     MPI_Win_flush(0, written_win);
 }
 
-/* Both partners have this round's values of each other behind it. Rounds use two places in turn, for
- * behind a fence the partner may put those of the next round before we have looked. */
+/* Both partners have this round's values of each other behind it. Rounds use two places in turn,
+ * for behind a fence the partner may put those of the next round before we have looked. */
 static void meet(long round)
 {
     double value = (double)round;

@@ -3,12 +3,12 @@
  * workqueue.c - tasks of very different length, shared out while the program runs.
  *
  * There are three ways. Rank 0 is a master that answers messages and does no task itself. A counter
- * at rank 0 gives the next task to whoever calls MPI_Fetch_and_op. Or each process has a queue of its
- * own, takes tasks from its front, and when it is empty steals half of another one from the back,
- * both by MPI_Compare_and_swap: then most operations stay at home.
+ * at rank 0 gives the next task to whoever calls MPI_Fetch_and_op. Or each process has a queue of
+ * its own, takes tasks from its front, and when it is empty steals half of another one from the
+ * back, both by MPI_Compare_and_swap: then most operations stay at home.
  *
- * The program checks that each task was done exactly once, and that the sum of the results is that of
- * a loop over all tasks.
+ * The program checks that each task was done exactly once, and that the sum of the results is that
+ * of a loop over all tasks.
  */
 #include "example.h"
 #include <stdint.h>
@@ -56,8 +56,8 @@ static void by_master(void)
     }
 }
 
-/* One atomic operation draws the next task, with no process that answers (MPI 4.1, 12.3.4). The flush
- * completes it, so that its result may be used. */
+/* One atomic operation draws the next task, with no process that answers (MPI 4.1, 12.3.4). The
+ * flush completes it, so that its result may be used. */
 static void by_counter(void)
 {
     const uint64_t one = 1;
@@ -141,8 +141,8 @@ static void by_stealing(void)
     }
 }
 
-/* Processes hold a shared lock all the time (12.5.3): what keeps them apart is that each operation on
- * a word is atomic (12.7.1). Other processes may be in their epoch before us, so the word is set
+/* Processes hold a shared lock all the time (12.5.3): what keeps them apart is that each operation
+ * on a word is atomic (12.7.1). Other processes may be in their epoch before us, so the word is set
  * under a lock of its own, ahead of the barrier. */
 static double run(void (*work)(void))
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * grow_list.c - one list in the dynamic windows of all ranks, which all append to at the same time. A
- * rank attaches memory for a few nodes at a time while others operate on its memory (MPI 4.1,
+ * grow_list.c - one list in the dynamic windows of all ranks, which all append to at the same time.
+ * A rank attaches memory for a few nodes at a time while others operate on its memory (MPI 4.1,
  * 12.2.5). A node is filled by stores, ordered by MPI_Win_sync before the operation that publishes
  * it (12.7), and read by MPI_Get. Two ways to append: compare-and-swap of the last node's pointer;
  * and under an exclusive lock of another window, in which the get and the flush show that the lock
- * is held, for MPI_Win_lock may return before and orders operations on its own window alone (12.5.3).
- * In the end each rank walks the list: every node is there once, those of a rank in order.
+ * is held, for MPI_Win_lock may return before and orders operations on its own window alone
+ * (12.5.3). In the end each rank walks the list: every node is there once, those of a rank in
+ * order.
  */
 #include <stddef.h>
 

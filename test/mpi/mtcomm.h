@@ -71,8 +71,8 @@ double mt_now(void); /* seconds, monotonic, no MPI call */
 /* A positive number from the environment, else the given one. */
 long mt_env(const char *name, long otherwise);
 
-/* How often a program repeats what it does at random: MTEST_ROUNDS, or in the full list (MTEST_FULL)
- * so many times, and in the short one a third of it, at least once. */
+/* How often a program repeats what it does at random: MTEST_ROUNDS, or in the full list
+ * (MTEST_FULL) so many times, and in the short one a third of it, at least once. */
 long mt_rounds(long full);
 
 #endif

@@ -196,7 +196,8 @@ static void flags_with_sync(void)
 }
 
 /* The same, with a flag that is changed and looked at by operations alone: MPI_Win_sync orders the
- * stores before the operation that changes it, and the loads behind the one that found it changed. */
+ * stores before the operation that changes it, and the loads behind the one that found it
+ * changed. */
 static void flags_by_operations(void)
 {
     struct mt_win w;
