@@ -311,17 +311,19 @@ bool rma_uses_packets(const struct rma *rma);
 bool rma_look(struct rma *rma);
 
 /* rma_host_poll is called by the host's own progress, in whatever call of the host a thread waits,
- * maybe millions of times a second. It does as rma_look, but pushes nothing, since that is the
- * agent's, and lets senders know that they need not wake the agent. */
+ * maybe millions of times a second. It does as rma_look, but pushes nothing where there is an
+ * agent, whose work that is, and lets senders know that they need not wake the agent. */
 bool rma_host_poll(struct rma *rma);
 
-/* rma_uses_network returns whether this process has opened the network, for any of its windows. It
- * stays open as long as the engine. */
-bool rma_uses_network(const struct rma *rma);
+/* rma_needs_host returns whether a host that lets the library into its progress only where it must
+ * is asked to: this process has opened the network, for any of its windows, which stays open as
+ * long as the engine; or it uses packets and has no agent, so that nobody else serves what lies in
+ * its rings while it waits in a call of the host. */
+bool rma_needs_host(const struct rma *rma);
 
-/* rma_host_poll_network does as rma_host_poll, but only as often as a look at the network is due,
- * of a process that uses it. Senders in the node are not told of it: they wake the agent for what
- * they put into rings. */
+/* rma_host_poll_network does as rma_host_poll, but only as often as a look at the network is due.
+ * Senders in the node are not told of it: they wake the agent for what they put into rings. Where
+ * there is no agent it is rma_host_poll. */
 bool rma_host_poll_network(struct rma *rma);
 
 /* rma_backoff is what a loop of src/mpi that waits does between rounds of its own (host) polling:

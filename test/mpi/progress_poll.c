@@ -5,6 +5,10 @@
  * Rank 0 is the target, and makes one kind of call on itself again and again, which needs nobody
  * else; the last rank puts a word into rank 0's window meanwhile. Rank 0 must see the word,
  * whatever the call is. The memory that rank 0 works on itself is another window's.
+ *
+ * Then rank 0 holds the lock that the last rank asks for, gives it back, and calls nothing more: by
+ * the call that gives it back the other one has it. That needs rings, in which the request is when
+ * the host's message behind it has come.
  */
 #include "mtcomm.h"
 
@@ -143,6 +147,62 @@ static void reach(struct both *b, int i)
     MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD));
 }
 
+/* ---- locks that are given back ---- */
+
+enum { HELD = 1, ASKED }; /* the word in rank 0's window */
+
+static void hold(struct both *b, bool all)
+{
+    const int64_t v = HELD;
+
+    if (all) {
+        MT_OK(MPI_Win_lock_all(0, b->far.win));
+    } else {
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, b->far.win));
+    }
+    MT_OK(MPI_Put(&v, 1, MPI_INT64_T, 0, mt_disp(&b->far, 0, 0), 1, MPI_INT64_T, b->far.win));
+}
+
+static void release(struct both *b, bool all)
+{
+    const int64_t *word = (int64_t *)(void *)b->far.base;
+    const double start = mt_now();
+
+    hold(b, all);
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    MT_OK(MPI_Recv(NULL, 0, MPI_BYTE, mt_size - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MT_OK(all ? MPI_Win_unlock_all(b->far.win) : MPI_Win_unlock(0, b->far.win));
+    while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != ASKED && mt_now() - start < PATIENCE) {
+    }
+    CHECK(*word == ASKED, "nobody had the lock in %.0f s", PATIENCE);
+}
+
+/* The local flush sends the put, with the request for the lock. */
+static void ask(struct both *b)
+{
+    const int64_t v = ASKED;
+
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, b->far.win));
+    MT_OK(MPI_Put(&v, 1, MPI_INT64_T, 0, mt_disp(&b->far, 0, 0), 1, MPI_INT64_T, b->far.win));
+    MT_OK(MPI_Win_flush_local(0, b->far.win));
+    MT_OK(MPI_Send(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD));
+    MT_OK(MPI_Win_unlock(0, b->far.win));
+}
+
+static void give_back(struct both *b, bool all)
+{
+    mt_section("a lock that %s gives back", all ? "MPI_Win_unlock_all" : "MPI_Win_unlock");
+    if (mt_rank == 0) {
+        release(b, all);
+    } else if (mt_rank == mt_size - 1) {
+        ask(b);
+    } else {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     struct both b;
@@ -158,6 +218,10 @@ int main(int argc, char **argv)
                 reach(&b, i);
             }
             MPI_Barrier(MPI_COMM_WORLD); /* rank 0 has looked before the next word comes */
+        }
+        if (mt_path_is("shm-packets")) {
+            give_back(&b, false);
+            give_back(&b, true);
         }
         mt_win_free(&b.own);
         mt_win_free(&b.far);

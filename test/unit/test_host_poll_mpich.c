@@ -76,7 +76,7 @@ bool __wrap_rma_host_poll_network(struct rma *rma)
     return true;
 }
 
-/* The host of host_poll.c, and a window that uses the network. */
+/* The host of host_poll.c, and a window for which it is needed. */
 static enum host_join joins;
 enum host_join host_joins(void)
 {
@@ -87,8 +87,8 @@ bool __wrap_rma_uses_packets(const struct rma *rma)
 {
     return rma == engine;
 }
-bool __wrap_rma_uses_network(const struct rma *rma);
-bool __wrap_rma_uses_network(const struct rma *rma)
+bool __wrap_rma_needs_host(const struct rma *rma);
+bool __wrap_rma_needs_host(const struct rma *rma)
 {
     return rma == engine;
 }

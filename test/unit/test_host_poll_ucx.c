@@ -93,8 +93,8 @@ bool __wrap_rma_uses_packets(const struct rma *rma)
 {
     return rma == engine;
 }
-bool __wrap_rma_uses_network(const struct rma *rma);
-bool __wrap_rma_uses_network(const struct rma *rma)
+bool __wrap_rma_needs_host(const struct rma *rma);
+bool __wrap_rma_needs_host(const struct rma *rma)
 {
     return rma == engine && network;
 }

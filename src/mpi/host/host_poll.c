@@ -80,12 +80,12 @@ void host_poll_window_made(struct rma *rma, const struct log *log)
 
         if (joins == HOST_JOIN_ALL)
             err = openmpi_begin(rma);
-        if (joins == HOST_JOIN_NETWORK && rma_uses_network(rma) && !closed)
+        if (joins == HOST_JOIN_NETWORK && rma_needs_host(rma) && !closed)
             err = host_poll_mpich_begin(rma);
         /* Also where no UCX is found: it may have come with a host loaded by dlopen. If nobody
          * calls UCX, nothing is polled. */
         if ((joins == HOST_JOIN_NETWORK_BY_UCX || joins == HOST_JOIN_NOTHING) &&
-            rma_uses_network(rma))
+            rma_needs_host(rma))
             host_poll_ucx_begin(rma);
         if (err && !refusal_told)
             log_msg(log, LOG_LEVEL_WARN,

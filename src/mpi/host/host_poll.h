@@ -8,8 +8,8 @@
  * host, from the first window that uses packets to the end of the engine. MPICH from 4.3 on has
  * such a list, too (host_poll_mpich.h), and older ones on UCX are polled from a function of UCX
  * (host_poll_ucx.h); there it is the network alone that is polled, while there are windows, since a
- * look at the rings in each round of MPICH's progress slows down what goes through them. With other
- * hosts the agent serves.
+ * look at the rings in each round of MPICH's progress slows down what goes through them. Without an
+ * agent nobody else would look there, and they are polled, too. With other hosts the agent serves.
  */
 #ifndef MRMA_MPI_HOST_HOST_POLL_H
 #define MRMA_MPI_HOST_HOST_POLL_H

@@ -168,11 +168,15 @@ static bool look_at_network(struct rma *r)
     return moved;
 }
 
+static bool locks_wait(const struct rma *r)
+{
+    return atomic_load_explicit(&r->nlock_wins, memory_order_relaxed) != 0;
+}
+
 static bool look(struct rma *r)
 {
     /* Packets that wait for a lock of this process are in no channel any more. */
-    if (ch3_pending_silent(r->ch3) || unsent_poll_due(r) ||
-        atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
+    if (ch3_pending_silent(r->ch3) || unsent_poll_due(r) || locks_wait(r))
         return rma_poll(r);
     return ch3_looks_by_calls(r->ch3) && look_at_network(r);
 }
@@ -180,6 +184,12 @@ static bool look(struct rma *r)
 bool rma_look(struct rma *r)
 {
     return ch3_unsent(r->ch3) ? rma_poll(r) : look(r);
+}
+
+void rma_grant_released(struct rma *r)
+{
+    if (unlikely(locks_wait(r)) && !rma_has_agent(r))
+        (void)rma_poll(r);
 }
 
 static bool count_served(struct rma *r, bool moved)
@@ -194,7 +204,7 @@ bool rma_host_poll(struct rma *r)
     if (rma_is_in_host(r))
         return false;
     attention_note_host_poll(r->env->attention);
-    return count_served(r, look(r));
+    return count_served(r, rma_has_agent(r) ? look(r) : rma_look(r));
 }
 
 bool rma_has_agent(const struct rma *r)
@@ -202,15 +212,16 @@ bool rma_has_agent(const struct rma *r)
     return r->progress.agent;
 }
 
-bool rma_uses_network(const struct rma *r)
+bool rma_needs_host(const struct rma *r)
 {
-    return ch3_looks_by_calls(r->ch3);
+    return ch3_looks_by_calls(r->ch3) || !rma_has_agent(r);
 }
 
 bool rma_host_poll_network(struct rma *r)
 {
-    return !rma_is_in_host(r) &&
-           count_served(r, unsent_poll_due(r) ? rma_poll(r) : look_at_network(r));
+    if (!rma_has_agent(r))
+        return rma_host_poll(r);
+    return !rma_is_in_host(r) && count_served(r, look_at_network(r));
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)
@@ -254,8 +265,7 @@ void rma_polling_end(struct rma *r)
          * a round trip, for descriptors that are often readable without need. */
         if (ch3_pending_silent(r->ch3))
             (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
-        if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) ||
-            atomic_load_explicit(&r->nlock_wins, memory_order_relaxed))
+        if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) || locks_wait(r))
             event_wake(&r->env->attention->agent, r->env->ring_fd);
     }
 }

@@ -24,6 +24,11 @@ bool rma_poll(struct rma *r);
  * Without the engine's lock. */
 bool rma_poll_surely(struct rma *r, bool *block);
 
+/* rma_grant_released does one round where packets wait for a lock of this process and there is no
+ * agent: the calling thread has given back its lock on this process's own memory, and may call the
+ * library late, or never, before the others have theirs. Without the engine's lock; never waits. */
+void rma_grant_released(struct rma *r);
+
 /* rma_pending returns whether a packet waits to be polled, in any channel. With or without the
  * engine's lock. */
 bool rma_pending(struct rma *r);

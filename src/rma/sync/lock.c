@@ -6,6 +6,7 @@
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
+#include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/sync.h"
@@ -122,5 +123,6 @@ int rma_unlock(struct win *w, int rank)
         rma_look_around(w);
     const int err = target_sync(t)->unlock(w, t);
     forget_lock(w, t);
+    rma_grant_released(w->rma);
     return err;
 }

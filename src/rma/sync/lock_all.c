@@ -177,6 +177,7 @@ int rma_unlock_all(struct win *w)
     else
         release_direct(w);
     forget_lock_all(w);
+    rma_grant_released(w->rma);
     err = err ? err : win_lost_error(w);
     return err ? err : broken;
 }
