@@ -15,7 +15,8 @@
 #include "rma_helper.h"
 #include "../sim/fabric.h"
 
-enum { SECOND = 1000000000, PAUSE = 50000, OFTEN = 10000, LONG_ENTRY = 5001, ENTRIES = 20 };
+enum { SECOND = 1000000000, PAUSE = 50000, OFTEN = 10000, ENTRIES = 20 };
+enum { SHORT_ENTRY = 100, LONG_ENTRY = 6000, LONGEST_ENTRY = 1000000 }; /* nanoseconds */
 
 static struct hand_shared shared;
 static struct hand *h;
@@ -100,14 +101,54 @@ static void an_entry_comes_after_a_pause(void **state)
     assert_int_equal(atomic_load(&entries), 3);
 }
 
-/* One that has copied something is followed by another. */
-static void a_long_entry_is_followed_at_once(void **state)
+static unsigned enter(uint64_t ns)
+{
+    const unsigned before = atomic_load(&entries);
+    takes = ns;
+    rma_advance_host(&h->rma, now);
+    return atomic_load(&entries) - before;
+}
+
+/* One that has copied something is followed by another when a quarter of its time has passed, or
+ * the shorter pause. */
+static void a_long_entry_is_followed_soon(void **state)
 {
     (void)state;
-    takes = LONG_ENTRY;
-    rma_advance_host(&h->rma, now);
-    rma_advance_host(&h->rma, now);
-    assert_int_equal(atomic_load(&entries), 2);
+    assert_int_equal(enter(SHORT_ENTRY), 1);
+    now += PAUSE;
+    assert_int_equal(enter(LONG_ENTRY), 1);
+    now += LONG_ENTRY / 4 - 1;
+    assert_int_equal(enter(LONG_ENTRY), 0);
+    now += 1;
+    assert_int_equal(enter(LONGEST_ENTRY), 1);
+    now += OFTEN - 1;
+    assert_int_equal(enter(SHORT_ENTRY), 0);
+    now += 1;
+    assert_int_equal(enter(SHORT_ENTRY), 1);
+    now += OFTEN;
+    assert_int_equal(enter(SHORT_ENTRY), 0);
+}
+
+/* Where the host's progress takes long each time, nothing has moved. */
+static void entries_that_are_all_long_are_rare(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++, now += PAUSE) {
+        assert_int_equal(enter(LONG_ENTRY), 1);
+        now += PAUSE - 1;
+        assert_int_equal(enter(LONG_ENTRY), 0);
+        now += 1 - PAUSE;
+    }
+}
+
+/* Its number, and no other thread's, is what the agent has stored. */
+static void the_agent_does_not_enter(void **state)
+{
+    (void)state;
+    atomic_store(&h->rma.progress.agent_thread, (uintptr_t)pthread_self());
+    assert_int_equal(enter(SHORT_ENTRY), 0);
+    atomic_store(&h->rma.progress.agent_thread, 0);
+    assert_int_equal(enter(SHORT_ENTRY), 1);
 }
 
 static void nothing_enters_twice_nor_polls_from_within(void **state)
@@ -183,18 +224,20 @@ static void sleeps_in_parts(void **state)
     assert_int_equal(atomic_load(&entries), 0);
     sleep_once(&ev, 50001);
     assert_int_equal(atomic_load(&entries), 1);
-    sleep_once(&ev, 20000000); /* 50, 100, 200, 400, 800 us, 18 parts of 1 ms, the rest */
-    assert_int_equal(atomic_load(&entries), 1 + 23);
+    sleep_once(&ev, 20000000); /* 50, 200, 800 us, 18 parts of 1 ms, the rest */
+    assert_int_equal(atomic_load(&entries), 1 + 21);
     event_wake(&ev, EVENT_NO_POLL); /* the ticket is out of date */
     sleep_once(&ev, SECOND);
-    assert_int_equal(atomic_load(&entries), 1 + 23);
+    assert_int_equal(atomic_load(&entries), 1 + 21);
 }
 
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
         cmocka_unit_test_setup_teardown(an_entry_comes_after_a_pause, begin, end),
-        cmocka_unit_test_setup_teardown(a_long_entry_is_followed_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(a_long_entry_is_followed_soon, begin, end),
+        cmocka_unit_test_setup_teardown(entries_that_are_all_long_are_rare, begin, end),
+        cmocka_unit_test_setup_teardown(the_agent_does_not_enter, begin, end),
         cmocka_unit_test_setup_teardown(nothing_enters_twice_nor_polls_from_within, begin, end),
         cmocka_unit_test_setup_teardown(many_short_waits_enter, begin, end),
         cmocka_unit_test_setup_teardown(calls_in_a_loop_enter, begin, end),

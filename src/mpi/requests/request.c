@@ -35,7 +35,15 @@
 _Atomic unsigned request_npending;
 
 /* One of request_npending stands for operations that are unsent, though all their requests may be
- * complete: the next call for a request sends them. */
+ * complete: the next call for a request sends them.
+ *
+ *   thread that has issued one            thread that sends what is unsent
+ *   A: counted as unsent                  C: noted = false (acquire)
+ *   B: noted = true (release)             D: is any counted? send all
+ *
+ * Both exchange, so one comes behind the other. If C reads B, D sees A, and sends it. Otherwise B
+ * reads C, or the initial false, and counts itself in request_npending once more, for the next call
+ * for a request. */
 static _Atomic bool unsent_noted;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -115,7 +123,7 @@ static void request_undo(struct mpi_request *r)
 static void note_unsent(void)
 {
     if (rma_requests_unsent(mpi_state.rma) &&
-        !atomic_exchange_explicit(&unsent_noted, true, memory_order_relaxed))
+        !atomic_exchange_explicit(&unsent_noted, true, memory_order_release)) /* B */
         atomic_fetch_add_explicit(&request_npending, 1, memory_order_relaxed);
 }
 
@@ -123,7 +131,7 @@ static void note_unsent(void)
 static void unsent_leaves(void)
 {
     if (atomic_load_explicit(&unsent_noted, memory_order_relaxed) &&
-        atomic_exchange_explicit(&unsent_noted, false, memory_order_relaxed))
+        atomic_exchange_explicit(&unsent_noted, false, memory_order_acquire)) /* C */
         atomic_fetch_sub_explicit(&request_npending, 1, memory_order_relaxed);
 }
 

@@ -16,9 +16,11 @@
  * told that there is nothing to be polled (rma_poll_surely), and relies on what comes later to make
  * a descriptor readable; and the agent and the senders would take it for a call of the host.
  *
- * Whether the host has moved something none of them says. An entry in which nothing happens is
- * short, and one that copies a piece of a message is not; then the next entry comes soon. Nothing
- * else depends on that, since any entry may be long on a machine with other work.
+ * Whether the host has moved something none of them says. An entry in which nothing happens takes
+ * about as long as the shortest that there was, and one that copies a piece of a message takes
+ * longer; then the next entry comes soon. Nothing else depends on that, since any entry may be long
+ * on a machine with other work. What it is told by is written by the thread that has entered alone;
+ * others may read one word of it that is older than another, and enter a little early or late.
  *
  * No locks. Neighbours: wait.c, which calls; progress.c, whose polls ask; mpi/host/host_progress.c,
  * the entry.
@@ -32,15 +34,22 @@
 enum {
     PAUSE_NS = 50000,
     PAUSE_OFTEN_NS = 10000,
-    BUSY_NS = 5000, /* an entry that takes longer has moved something */
+    BUSY_NS = 5000, /* longer than twice the shortest entry: has moved something */
+    BUSY_SHARE = 4, /* the part of its time that is to pass before the next one */
     SLEEP_MIN_NS = 50000,
     SLEEP_MAX_NS = 1000000,
+    SLEEP_GROWTH = 4,
     ROUNDS_OF_A_WAIT = 8 /* what a wait takes besides its rounds */
 };
 
 static uintptr_t this_thread(void)
 {
     return (uintptr_t)pthread_self();
+}
+
+static bool is_agent(const struct rma *r)
+{
+    return atomic_load_explicit(&r->progress.agent_thread, memory_order_relaxed) == this_thread();
 }
 
 bool rma_is_in_host(const struct rma *r)
@@ -50,11 +59,27 @@ bool rma_is_in_host(const struct rma *r)
     return unlikely(thread != 0) && thread == this_thread();
 }
 
+/* Notes an entry, and returns whether the host seems to have moved something. By the thread that is
+ * in the host's progress. */
+static bool note_entry(struct rma *r, uint64_t took, uint64_t left_at)
+{
+    struct progress_rma *p = &r->progress;
+    const uint64_t known = atomic_load_explicit(&p->host_shortest, memory_order_relaxed);
+    const uint64_t shortest = known && known < took ? known : took;
+    const bool busy = took > 2 * shortest + BUSY_NS;
+    const uint64_t share = took / BUSY_SHARE;
+    const uint64_t pause = !busy ? PAUSE_NS : share < PAUSE_OFTEN_NS ? share : PAUSE_OFTEN_NS;
+    atomic_store_explicit(&p->host_shortest, shortest, memory_order_relaxed);
+    atomic_store_explicit(&p->host_pause, pause, memory_order_relaxed);
+    atomic_store_explicit(&p->host_left_at, left_at, memory_order_relaxed);
+    return busy;
+}
+
 /* Returns whether the host seems to have moved something. */
 static bool enter_host(struct rma *r)
 {
     uintptr_t nobody = 0;
-    if (!r->env->host_progress ||
+    if (!r->env->host_progress || is_agent(r) ||
         !atomic_compare_exchange_strong_explicit(&r->progress.host_entered, &nobody, this_thread(),
                                                  memory_order_acquire, /* A */
                                                  memory_order_relaxed))
@@ -62,16 +87,16 @@ static bool enter_host(struct rma *r)
     const uint64_t began = r->clock();
     r->env->host_progress(r->env->ctx);
     const uint64_t ended = r->clock();
-    const bool busy = ended - began > BUSY_NS;
-    atomic_store_explicit(&r->progress.host_left_at, busy ? 0 : ended, memory_order_relaxed);
+    const bool busy = note_entry(r, ended - began, ended);
     atomic_store_explicit(&r->progress.host_entered, 0, memory_order_release); /* B */
     return busy;
 }
 
-static void enter_host_after(struct rma *r, uint64_t now, uint64_t pause)
+static void enter_host_after(struct rma *r, uint64_t now, uint64_t most)
 {
     const uint64_t left_at = atomic_load_explicit(&r->progress.host_left_at, memory_order_relaxed);
-    if (now >= left_at + pause)
+    const uint64_t pause = atomic_load_explicit(&r->progress.host_pause, memory_order_relaxed);
+    if (now >= left_at + (pause < most ? pause : most))
         (void)enter_host(r);
 }
 
@@ -117,7 +142,7 @@ bool rma_sleep_beside_host(struct rma *r, struct event *ev, uint32_t ticket, con
         ns -= now;
         if (!ns || event_was_woken(ev, ticket))
             return false;
-        const uint64_t longer = part * 2 < SLEEP_MAX_NS ? part * 2 : SLEEP_MAX_NS;
-        part = enter_host(r) ? SLEEP_MIN_NS : longer;
+        const uint64_t longer = part * SLEEP_GROWTH;
+        part = enter_host(r) ? SLEEP_MIN_NS : longer < SLEEP_MAX_NS ? longer : SLEEP_MAX_NS;
     }
 }

@@ -14,6 +14,17 @@
  *
  * Nobody can know that the host has nothing to do, and hosts have nothing that wakes a sleeper, so
  * a sleep never lasts longer than the limit.
+ *
+ * How often, of all threads together: after an entry in which the host seems to have moved
+ * something the next one comes when a quarter of the time has passed that it took, and not later
+ * than the shorter pause; a sleeper sleeps as at its beginning then. So what waits has a fifth of
+ * its thread's time, however long the host is busy, and of an entry in which nothing moves there
+ * is one in a pause at most.
+ *
+ * Who may enter: the application's threads, in a call of this library. Each has called MPI, so the
+ * thread level allows it to enter. The agent is the one thread of the library that waits, and is
+ * refused; so is a thread that is in the host's progress already, which has come here from a
+ * call-back or a poll of this library.
  */
 #ifndef MRMA_RMA_PROGRESS_ADVANCE_HOST_H
 #define MRMA_RMA_PROGRESS_ADVANCE_HOST_H
@@ -25,7 +36,7 @@ struct event;
 struct rma;
 
 /* rma_advance_host enters the host's progress, unless some thread did so a pause ago at most or is
- * there now; now is the time. For the application's threads, without the engine's lock or any other
+ * there now, or the caller is the agent; now is the time. Without the engine's lock or any other
  * one of the library. Waits for nobody, but for locks of the host. */
 void rma_advance_host(struct rma *r, uint64_t now);
 

@@ -38,6 +38,8 @@
  */
 #include "rma/progress/progress.h"
 
+#include <pthread.h>
+
 #include "rma/progress/unsent.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced.h"
@@ -194,9 +196,16 @@ void rma_agent_ended(struct rma *r)
     r->progress.agent = false;
 }
 
+/* Nobody but the agent itself finds its own number there: advance_host.c asks. */
+static void agent_is(struct rma *r, uintptr_t thread)
+{
+    atomic_store_explicit(&r->progress.agent_thread, thread, memory_order_relaxed);
+}
+
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
 {
     struct short_sleep s = {0, 0, false};
+    agent_is(r, (uintptr_t)pthread_self());
     if (r->env->trace)
         trace_thread_is(r->env->trace, SPOOL_AGENT);
     while (!stopped(stop)) {
@@ -210,4 +219,5 @@ void rma_agent_loop(struct rma *r, const _Atomic bool *stop)
         else
             sleep_on_event(r, stop, &s);
     }
+    agent_is(r, 0);
 }

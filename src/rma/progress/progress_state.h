@@ -35,7 +35,9 @@ struct unsent_list {
     uint32_t added, added_before; /* so many were entered, and at the last look */
     _Atomic uint32_t awaited;     /* entries with operations with requests */
     _Atomic bool due;             /* there will be a look at due_at; changed under the lock */
+    _Atomic bool no_room;         /* the same, of entries that have found no room to leave */
     _Atomic uint64_t due_at;
+    uint64_t room_ns; /* from look to look for these: longer each time, up to a limit */
     uint64_t look_ns; /* from look to look: UNSENT_LOOK_NS, but in tests that count packets */
 };
 
@@ -43,6 +45,7 @@ struct progress_rma {
     const struct progress_hooks *hooks; /* hooks.h */
     _Atomic bool packets;               /* some window uses packets or the ring */
     _Atomic bool agent;                 /* the agent runs */
+    _Atomic uintptr_t agent_thread;     /* which it is, as it has stored itself; 0: none */
     _Atomic bool agent_off; /* and is on its doorbell until the watcher stops: agent.c */
     _Atomic bool watcher;   /* an application thread sleeps on the channels' descriptors: wait.c */
     _Atomic bool oversubscribed;     /* more processes than processors on this node */
@@ -57,10 +60,12 @@ struct progress_rma {
     _Atomic uint32_t look_skipped;    /* so many calls were to follow without doing so... */
     _Atomic uint32_t look_skips;      /* ...and so many of these are left */
     _Atomic uintptr_t host_entered;   /* the thread in the host's progress: advance_host.c */
-    _Atomic uint64_t host_left_at; /* when the last one has left that; 0: it may have more to do */
-    _Atomic uint32_t host_rounds;  /* of waits since the clock was last looked at for that */
-    _Atomic uint64_t next_check;   /* when one of these looks whether a peer has died */
-    struct unsent_list unsent;     /* unsent.h */
+    _Atomic uint64_t host_left_at;    /* when the last one has left that */
+    _Atomic uint64_t host_pause;      /* so much later at most is the next entry */
+    _Atomic uint64_t host_shortest;   /* what the shortest entry took; 0: there was none */
+    _Atomic uint32_t host_rounds;     /* of waits since the clock was last looked at for that */
+    _Atomic uint64_t next_check;      /* when one of these looks whether a peer has died */
+    struct unsent_list unsent;        /* unsent.h */
 };
 
 #endif

@@ -10,10 +10,12 @@
 
 #include "rma/progress/progress.h"
 
+enum { ROOM_LOOKS = 16 }; /* periods from look to look at most, while nothing has room */
+
 void unsent_init(struct rma *r)
 {
     list_init(&r->progress.unsent.entries);
-    r->progress.unsent.look_ns = UNSENT_LOOK_NS;
+    r->progress.unsent.look_ns = r->progress.unsent.room_ns = UNSENT_LOOK_NS;
 }
 
 void unsent_wake(struct rma *r)
@@ -33,15 +35,19 @@ void unsent_await(struct rma *r, struct unsent *u)
     atomic_fetch_add_explicit(&r->progress.unsent.awaited, 1, memory_order_relaxed);
 }
 
-/* An entry that may not leave yet for want of room is looked at again. */
-static void leave_all(struct rma *r, struct list *leaving)
+/* An entry that may not leave yet for want of room is looked at again. Returns whether any left. */
+static bool leave_all(struct rma *r, struct list *leaving)
 {
     struct list_node *node;
+    bool left = false;
     while ((node = list_pop_front(leaving)) != NULL) {
         struct unsent *u = LIST_ENTRY(node, struct unsent, link);
-        if (!u->leave(u))
+        if (u->leave(u))
+            left = true;
+        else
             list_push_back(&r->progress.unsent.entries, node);
     }
+    return left;
 }
 
 static void take_out(struct list_node *node, struct list *leaving)
@@ -58,15 +64,32 @@ void unsent_send_awaited(struct rma *r)
     LIST_EACH_SAFE (node, &r->progress.unsent.entries)
         if (LIST_ENTRY(node, struct unsent, link)->awaited)
             take_out(node, &leaving);
-    leave_all(r, &leaving);
+    (void)leave_all(r, &leaving);
     rma_leave(r);
+}
+
+static bool looks(const struct rma *r)
+{
+    const struct unsent_list *all = &r->progress.unsent;
+    return atomic_load_explicit(&all->due, memory_order_acquire) || /* D; pairs with A */
+           unlikely(atomic_load_explicit(&all->no_room, memory_order_relaxed));
 }
 
 static bool is_due(const struct rma *r, uint64_t now)
 {
-    const struct unsent_list *all = &r->progress.unsent;
-    return atomic_load_explicit(&all->due, memory_order_acquire) && /* pairs with A */
-           now >= atomic_load_explicit(&all->due_at, memory_order_relaxed);
+    return looks(r) &&
+           now >= atomic_load_explicit(&r->progress.unsent.due_at, memory_order_relaxed);
+}
+
+/* When the next look is: all that is entered waits for room (stuck), or more may come. */
+static void plan_next(struct unsent_list *all, bool stuck, uint64_t now)
+{
+    const uint64_t limit = ROOM_LOOKS * all->look_ns;
+    all->room_ns = !stuck ? all->look_ns : 2 * all->room_ns < limit ? 2 * all->room_ns : limit;
+    atomic_store_explicit(&all->no_room, stuck, memory_order_relaxed);
+    if (stuck || (list_empty(&all->entries) && all->added == all->added_before))
+        atomic_store_explicit(&all->due, false, memory_order_relaxed);
+    atomic_store_explicit(&all->due_at, now + all->room_ns, memory_order_relaxed);
 }
 
 static void look(struct rma *r, uint64_t now)
@@ -80,16 +103,14 @@ static void look(struct rma *r, uint64_t now)
             take_out(node, &leaving);
         u->seen = true;
     }
-    leave_all(r, &leaving);
-    if (list_empty(&all->entries) && all->added == all->added_before)
-        atomic_store_explicit(&all->due, false, memory_order_relaxed);
+    const bool tried = !list_empty(&leaving), left = leave_all(r, &leaving);
+    plan_next(all, tried && !left && all->added == all->added_before, now);
     all->added_before = all->added;
-    atomic_store_explicit(&all->due_at, now + all->look_ns, memory_order_relaxed);
 }
 
 bool unsent_look(struct rma *r)
 {
-    if (likely(!atomic_load_explicit(&r->progress.unsent.due, memory_order_relaxed)))
+    if (likely(!looks(r)))
         return false;
     const uint64_t now = r->clock();
     if (!is_due(r, now))
@@ -108,15 +129,14 @@ void unsent_look_locked(struct rma *r)
 
 bool unsent_poll_due(const struct rma *r)
 {
-    return unlikely(atomic_load_explicit(&r->progress.unsent.due, memory_order_relaxed)) &&
-           !rma_has_agent(r) && is_due(r, r->clock());
+    return unlikely(looks(r)) && !rma_has_agent(r) && is_due(r, r->clock());
 }
 
 uint64_t unsent_pause(const struct rma *r)
 {
-    const struct unsent_list *all = &r->progress.unsent;
-    if (likely(!atomic_load_explicit(&all->due, memory_order_acquire))) /* D; pairs with A */
+    if (likely(!looks(r)))
         return 0;
-    const uint64_t now = r->clock(), at = atomic_load_explicit(&all->due_at, memory_order_relaxed);
+    const uint64_t now = r->clock(),
+                   at = atomic_load_explicit(&r->progress.unsent.due_at, memory_order_relaxed);
     return at > now ? at - now : 1;
 }
