@@ -6,7 +6,7 @@
 #   sh scripts/check-apps.sh [OPTIONS] [PROGRAM...]    all programs of test/apps, or those named
 #
 #   --short    a part of each program's tests
-#   --ci       a part of some programs, twenty minutes on two processors
+#   --ci       a part of some programs, in a node where test/apps/expected tells what the host does
 #   --fabrics  MPICH's RMA tests over each fabric of the test provider (test/fabric), in place of the other runs;
 #              --fabrics=verbs,cxi over these, and --fabrics=roce in the machine of scripts/fabric.sh
 #   --prepare  build what is needed, and run nothing

@@ -139,7 +139,8 @@ END
 # ---- runs ----------------------------------------------------------------------------
 
 # The ways to run a program: host, without the library; lib, with it; nodes, with it over pretended
-# nodes of one process each. Where a file tells what the host alone does, --ci and --library do not run that again.
+# nodes of one process each. Where a file tells what the host alone does, --ci and --library do not run that again, and --ci
+# leaves the nodes to the whole run.
 # With --fabrics it is one for each fabric, with the library and nodes of one process.
 all_variants="host lib nodes"
 
@@ -271,12 +272,6 @@ prepare_app() {
     return 0
 }
 
-# later_in_ci HOST: another host comes before this one in CI, which runs the tests over pretended nodes, too. What goes over the
-# network there is this library's own, and says nearly the same with every host.
-later_in_ci() {
-    test "$size" = ci && case "${HOSTS:-$hosts} " in "$1 "*) return 1 ;; esac
-}
-
 # run_app PROGRAM HOST: prepare it and run its tests, results on standard output.
 run_app() {
     prepare_app "$@" || return 0
@@ -285,9 +280,10 @@ run_app() {
     variants=${fabrics:-$all_variants}
     if test -n "$fabrics"; then
         case $fabrics in roce) over_roce ;; *) over_profiles ;; esac
-    elif test -n "$expected" && { test "$size" = ci || test -n "$library"; }; then
+    elif test -n "$expected" && test "$size" = ci; then
+        variants=lib
+    elif test -n "$expected" && test -n "$library"; then
         variants="lib nodes"
-        ! later_in_ci "$host" || variants=lib
     fi
     printf 'program\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$program" "$app_title" "$host" "$MPI_HOST_VERSION" \
         "${app_version:--}" "${app_time_bound:-0}" "$(date -u +%Y-%m-%d)" "$size" "$variants"
