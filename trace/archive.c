@@ -22,6 +22,13 @@ void archive_check(struct archive *archive, OTF2_ErrorCode code)
     archive->failed = true;
 }
 
+/* Nothing where there is no value. */
+static void archive_property(struct archive *archive, const char *name, const char *value)
+{
+    if (*value)
+        archive_check(archive, OTF2_Archive_SetProperty(archive->otf2, name, value, true));
+}
+
 uint64_t archive_location(struct archive *archive, struct location location)
 {
     archive->location = grow(archive->location, archive->nlocations, &archive->locations_cap,
@@ -175,7 +182,7 @@ static void free_archive(struct archive *archive)
 static bool write_job(struct job *job, const char *dir)
 {
     struct archive archive = {.job = job};
-    char *machine = text("%s", job->machine[0].hostname);
+    char *machine = text("%s", job->machine[0].hostname), *crowded = job_crowded(job);
 
     archive.main_location = zalloc(job->nproc, sizeof *archive.main_location);
     archive.otf2 = OTF2_Archive_Open(dir, ARCHIVE_NAME, OTF2_FILEMODE_WRITE, EVENT_CHUNK,
@@ -189,6 +196,9 @@ static bool write_job(struct job *job, const char *dir)
         archive_check(&archive, OTF2_Archive_SetSerialCollectiveCallbacks(archive.otf2));
         archive_check(&archive, OTF2_Archive_SetCreator(archive.otf2, CREATOR));
         archive_check(&archive, OTF2_Archive_SetMachineName(archive.otf2, machine));
+        archive_property(&archive, ARCHIVE_PROGRAM, job->spool->file[0].head->program);
+        archive_property(&archive, ARCHIVE_HOST, job->spool->file[0].head->host_mpi);
+        archive_property(&archive, ARCHIVE_CROWDED, crowded ? crowded : "");
         write_events(&archive);
         if (archive.unknown_window)
             notes_add(&job->notes,
@@ -202,6 +212,7 @@ static bool write_job(struct job *job, const char *dir)
         archive_check(&archive, OTF2_Archive_Close(archive.otf2));
     }
     free(machine);
+    free(crowded);
     free_archive(&archive);
     return !archive.failed;
 }

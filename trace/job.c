@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS_MAX = 1 << 20 }; /* of a process, that a head may tell of */
+enum { THREADS_MAX = 1 << 20, CPUS_MAX = 1 << 16 }; /* of a process, that a head may tell of */
 
 struct job_window *job_window(const struct job *job, uint64_t number)
 {
@@ -199,6 +199,22 @@ static void add_comm(struct job *job, uint32_t rank, const struct trace_record *
     table_put_number(&comms->by_number, number_key(rank, r->win), index);
 }
 
+char *job_crowded(const struct job *job)
+{
+    const struct machine *worst = NULL;
+
+    for (size_t i = 0; i < job->nmachines; i++) {
+        const struct machine *m = &job->machine[i];
+
+        if (m->processor.n > 0 && m->ranks > m->processor.n &&
+            (!worst || m->ranks * worst->processor.n > worst->ranks * m->processor.n))
+            worst = m;
+    }
+    return worst ? text("%s had %u ranks on %zu processors", worst->hostname, worst->ranks,
+                        worst->processor.n)
+                 : NULL;
+}
+
 static void read_file(struct job *job, const struct spool_file *file)
 {
     const struct spool_head *head = file->head;
@@ -213,7 +229,10 @@ static void read_file(struct job *job, const struct spool_file *file)
                                     .first = head->start,
                                     .last = head->start};
     }
+    machine->ranks += !job->have[head->rank];
     job->have[head->rank] = true;
+    for (uint32_t i = 0; i < head->cpus && i < CPUS_MAX; i++)
+        table_put_number(&machine->processor, head->first_cpu + i, 1);
     table_put_number(&job->by_pid, pid_key(head->machine, head->pid), head->rank);
     if (file->first) {
         machine->first = u64_min(machine->first, file->first);
@@ -338,8 +357,10 @@ void job_free(struct job *job)
         free(job->window[i].world);
         free(job->window[i].name);
     }
-    for (size_t i = 0; i < job->nmachines; i++)
+    for (size_t i = 0; i < job->nmachines; i++) {
         free(job->machine[i].point);
+        table_end(&job->machine[i].processor, NULL);
+    }
     for (size_t i = 0; i < job->regions.n; i++)
         free(job->regions.name[i]);
     free(job->regions.name);

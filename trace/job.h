@@ -43,6 +43,8 @@ struct machine {
     uint64_t first, last;      /* by its own clock */
     struct clock_point *point; /* by time; after job_read there are none or at least two */
     size_t n, cap;
+    uint32_t ranks;         /* with a file */
+    struct table processor; /* each on which a rank may run, as far as the files tell */
 };
 
 /* A TRACE_WIN_NAME. */
@@ -79,6 +81,10 @@ struct job {
     uint64_t until;       /* and what orders accesses is, up to this time; 0: not all is */
     struct notes notes;
 };
+
+/* job_crowded returns a part of a sentence that names the machine with the most ranks for a processor,
+ * to be freed; NULL: no machine has more ranks than processors, or it is not recorded. */
+char *job_crowded(const struct job *job);
 
 void job_read(struct job *job, const struct spool *spool);
 void job_free(struct job *job);

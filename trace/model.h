@@ -181,6 +181,12 @@ struct trace {
     bool messages; /* the archive has calls that are not RMA's */
     bool ours;     /* an archive of mpi-rma-trace: with what the library alone knows */
     char *creator, *description;
+    char *machine;  /* or one of them; NULL: not recorded, as the next */
+    char *program;  /* its name */
+    char *host_mpi; /* version of the MPI library */
+    char
+        *crowded; /* which machine had more ranks than processors; NULL: none, as far as is known */
+    uint64_t began; /* nanoseconds since 1970; 0: not recorded */
     struct place *place;
     size_t nplaces, places_cap;
     struct window *window;

@@ -18,11 +18,11 @@
 
 struct wanted {
     const char *path, *html;
-    bool archive, json;
+    bool archive, json, estimate;
     enum model model;
 };
 
-enum { KEY_JSON = OPTIONS_KEY + 1, KEY_HTML, KEY_MODEL, KEY_ARCHIVE };
+enum { KEY_JSON = OPTIONS_KEY + 1, KEY_HTML, KEY_MODEL, KEY_ESTIMATE, KEY_ARCHIVE };
 
 static const struct argp_option options[] = {
     {"json", KEY_JSON, NULL, 0, "The report as one JSON object, times in nanoseconds", 0},
@@ -30,6 +30,10 @@ static const struct argp_option options[] = {
     {"model", KEY_MODEL, "M", 0,
      "Where a transfer ends: basic, where the issuing call returns; extended (default), where the "
      "standard completes it",
+     0},
+    {"estimate", KEY_ESTIMATE, NULL, 0,
+     "Estimate what would save time also where there were more ranks than processors: good where "
+     "ranks sleep, as in place of computing",
      0},
     {"archive", KEY_ARCHIVE, NULL, 0,
      "Make the archive only, in the place of one that is there. A job that was killed can be read "
@@ -62,6 +66,9 @@ static error_t read_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_MODEL:
         read_model(state, wanted, argument);
+        return 0;
+    case KEY_ESTIMATE:
+        wanted->estimate = true;
         return 0;
     case KEY_ARCHIVE:
         wanted->archive = true;
@@ -141,7 +148,7 @@ static int report(const struct wanted *options, const char *anchor, const char *
     bool good = !trace.damaged;
     analyse(&analysis, &trace, options->model);
     causes_find(&causes, &analysis);
-    whatif_find(&whatif, &analysis, &causes);
+    whatif_find(&whatif, &analysis, &causes, options->estimate);
     if (options->json)
         report_json(&findings, stdout);
     else {

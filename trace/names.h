@@ -13,6 +13,12 @@
 
 #define CREATOR "mpi-rma-trace"
 
+/* Properties of the archive: the program's name, the version of the MPI library, and which machine
+ * had more ranks than processors. */
+#define ARCHIVE_PROGRAM "MPI_RMA::PROGRAM"
+#define ARCHIVE_HOST "MPI_RMA::HOST"
+#define ARCHIVE_CROWDED "MPI_RMA::CROWDED"
+
 enum attr {
     ATTR_WINDOW,     /* of a call */
     ATTR_PEER,       /* of a call: rank in the window */

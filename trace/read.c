@@ -97,6 +97,17 @@ static bool read_opened(struct trace *trace, OTF2_Reader *reader, const char *an
     return good;
 }
 
+/* A property of the archive, or without a name its machine; NULL: it has none. */
+static char *property(OTF2_Reader *reader, const char *name)
+{
+    char *value = NULL;
+
+    if ((name ? OTF2_Reader_GetProperty(reader, name, &value)
+              : OTF2_Reader_GetMachineName(reader, &value)) != OTF2_SUCCESS)
+        return NULL;
+    return value;
+}
+
 bool trace_read(struct trace *trace, const char *anchor, const char *way_out)
 {
     struct sigaction fatal = {.sa_handler = on_fatal_signal}, old[FATAL_SIGNALS];
@@ -120,6 +131,10 @@ bool trace_read(struct trace *trace, const char *anchor, const char *way_out)
             trace->creator = NULL;
         if (OTF2_Reader_GetDescription(reader, &trace->description) != OTF2_SUCCESS)
             trace->description = NULL;
+        trace->machine = property(reader, NULL);
+        trace->program = property(reader, ARCHIVE_PROGRAM);
+        trace->host_mpi = property(reader, ARCHIVE_HOST);
+        trace->crowded = property(reader, ARCHIVE_CROWDED);
         trace->ours = trace->creator && strcmp(trace->creator, CREATOR) == 0;
         good = read_opened(trace, reader, anchor);
         OTF2_Reader_Close(reader);
@@ -176,6 +191,10 @@ void trace_free(struct trace *trace)
     free(trace->buffer);
     free(trace->memory);
     free(trace->moment);
+    free(trace->machine);
+    free(trace->program);
+    free(trace->host_mpi);
+    free(trace->crowded);
     free(trace->creator);
     free(trace->description);
     notes_free(&trace->notes);

@@ -36,7 +36,8 @@ static OTF2_CallbackCode on_clock(void *data, uint64_t resolution, uint64_t offs
 {
     struct defs *defs = data;
 
-    (void)length, (void)realtime;
+    (void)length;
+    defs->trace->began = realtime == OTF2_UNDEFINED_TIMESTAMP ? 0 : realtime;
     defs->first = offset;
     if (resolution == 0)
         return OTF2_CALLBACK_ERROR;

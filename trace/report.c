@@ -5,6 +5,8 @@
 #include "report.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 const char *report_window(const struct trace *trace, uint32_t win)
 {
@@ -45,6 +47,23 @@ bool report_has_sites(const struct by_site *by_site)
 const char *report_model(enum model model)
 {
     return model == MODEL_BASIC ? "basic" : "extended";
+}
+
+char *report_recorded(const struct trace *trace)
+{
+    const time_t seconds = (time_t)(trace->began / 1000000000);
+    struct tm when;
+    char date[64] = "";
+
+    if (trace->began && localtime_r(&seconds, &when))
+        strftime(date, sizeof date, ", %Y-%m-%d %H:%M", &when);
+    char *all = text("%s, %u ranks%s%s%s%s%s%s", trace->program ? trace->program : "a program",
+                     trace->nranks, trace->machine ? " on " : "",
+                     trace->machine ? trace->machine : "", date, trace->host_mpi ? " (" : "",
+                     trace->host_mpi ? trace->host_mpi : "", trace->host_mpi ? ")" : "");
+    for (char *tab = all; (tab = strchr(tab, '\t')) != NULL;)
+        *tab = ' ';
+    return all;
 }
 
 struct keyed {

@@ -16,6 +16,9 @@ struct findings {
     const struct whatif *whatif;
 };
 
+/* What was recorded, when and where, in a sentence without its point; the caller frees it. */
+char *report_recorded(const struct trace *trace);
+
 void report_text(const struct findings *findings, FILE *out);
 
 /* One object; all times in nanoseconds. */

@@ -334,12 +334,15 @@ static void write_pattern(const struct analysis *analysis, unsigned i, FILE *out
             have && worst->cause != NONE ? (int64_t)worst->cause : -1);
 }
 
-static void write_causes(const struct causes *causes, FILE *out)
+/* Those that cost at least a thousandth of the run, of all ranks together. */
+static void write_causes(const struct causes *causes, uint64_t run_ns, FILE *out)
 {
     fprintf(out, ",\n\"waiting\": %" PRIu64 ",\n\"all_causes\": %zu,\n\"causes\": [",
             causes->waiting, causes->n);
     for (size_t i = 0; i < causes->n && i < CAUSES_MAX; i++) {
         const struct cause *cause = &causes->cause[i];
+        if (cause_cost(cause) < (double)run_ns / 1000) /* the next are smaller */
+            break;
         char *what = timeline_kind_text(&causes->line, cause->kind);
 
         fprintf(out, "%s\n[%u, ", i ? "," : "", cause->rank);
@@ -454,6 +457,12 @@ static void write_data(const struct findings *findings, const char *title, FILE 
         rma += analysis->rma_ns[i];
     fputs("{\"title\": ", out);
     json_text(out, title);
+    char *recorded = report_recorded(trace);
+    fputs(", \"recorded\": ", out);
+    json_text(out, recorded);
+    free(recorded);
+    fputs(", \"crowded\": ", out);
+    json_text(out, trace->crowded ? trace->crowded : "");
     fputs(", \"notes\": ", out);
     json_text(out, trace->description ? trace->description : "");
     fprintf(out,
@@ -469,7 +478,7 @@ static void write_data(const struct findings *findings, const char *title, FILE 
     write_sites(analysis, out);
     write_whatif(findings->whatif, out);
     report_conflicts_html(analysis, out);
-    write_causes(findings->causes, out);
+    write_causes(findings->causes, analysis->run_ns, out);
     write_regions(trace, findings->causes, out);
     write_calls(trace, out);
     write_doings(trace, out);

@@ -418,6 +418,16 @@ static void json_whatif(const struct trace *trace, const struct whatif *whatif, 
     fputs("]}", out);
 }
 
+/* A member with a text, null where there is none. */
+static void json_beside_text(const char *name, const char *value, FILE *out)
+{
+    fprintf(out, ",\n  \"%s\": ", name);
+    if (value)
+        json_text(out, value);
+    else
+        fputs("null", out);
+}
+
 void report_json(const struct findings *findings, FILE *out)
 {
     const struct analysis *analysis = findings->analysis;
@@ -427,6 +437,11 @@ void report_json(const struct findings *findings, FILE *out)
     json_whatif(trace, findings->whatif, out);
     fputs(",\n  \"creator\": ", out);
     json_text(out, trace->creator ? trace->creator : "");
+    json_beside_text("program", trace->program, out);
+    json_beside_text("machine", trace->machine, out);
+    json_beside_text("host_mpi", trace->host_mpi, out);
+    json_beside_text("crowded", trace->crowded, out);
+    fprintf(out, ",\n  \"began\": %" PRIu64, trace->began);
     fprintf(out, ",\n  \"model\": \"%s\",\n  \"ranks\": %u,\n  ", report_model(analysis->model),
             trace->nranks);
     number(out, "events", trace->events);

@@ -241,8 +241,8 @@ static void what_if(const struct whatif *whatif, FILE *out)
         fprintf(out, "  ... and %zu more (all of them in the JSON report)\n",
                 whatif->n - SCENARIOS_SHOWN);
     if (whatif->n == 0 && !whatif->why_not)
-        fprintf(out, "  no change that was tried saves %s or more\n",
-                text_duration(whatif->noise).text);
+        fprintf(out, "  no change that was tried would save more than %.2g %%\n",
+                report_percent(whatif->noise, whatif->measured));
     if (whatif->why_not) {
         char *line = text("no estimate is made: %s", whatif->why_not);
 
@@ -256,10 +256,26 @@ static void what_if(const struct whatif *whatif, FILE *out)
         fprintf(out, "  each gain is of that change alone: they do not add up\n");
 }
 
+static void head(const struct trace *trace, FILE *out)
+{
+    char *recorded = report_recorded(trace);
+
+    fprintf(out, "%s\n", recorded);
+    if (trace->crowded) {
+        char *crowded = text("%s: they took turns, and the times below are those of the scheduler",
+                             trace->crowded);
+
+        text_wrapped(out, crowded, 0);
+        free(crowded);
+    }
+    free(recorded);
+}
+
 void report_text(const struct findings *findings, FILE *out)
 {
     const struct analysis *analysis = findings->analysis;
 
+    head(analysis->trace, out);
     what_if(findings->whatif, out);
     report_overview_text(analysis, out);
     report_conflicts_text(analysis, out);

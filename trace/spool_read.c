@@ -64,7 +64,8 @@ static const char *head_wrong(const struct spool_head *head)
         return "has a header with an impossible rank";
     if (head->thread_kind != SPOOL_APPLICATION && head->thread_kind != SPOOL_AGENT)
         return "has a header with an unknown kind of thread";
-    if (!memchr(head->hostname, 0, SPOOL_TEXT) || !memchr(head->host_mpi, 0, SPOOL_TEXT))
+    if (!memchr(head->hostname, 0, SPOOL_TEXT) || !memchr(head->host_mpi, 0, SPOOL_TEXT) ||
+        !memchr(head->program, 0, sizeof head->program))
         return "has a header with a name that does not end";
     return NULL;
 }

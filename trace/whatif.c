@@ -128,7 +128,7 @@ static int by_gain(const void *a, const void *b)
 }
 
 void whatif_find(struct whatif *whatif, const struct analysis *analysis,
-                 const struct causes *causes)
+                 const struct causes *causes, bool crowded_too)
 {
     static void (*const changes[])(struct trying *) = {change_late, change_fences, change_locks,
                                                        change_small, change_order};
@@ -143,6 +143,11 @@ void whatif_find(struct whatif *whatif, const struct analysis *analysis,
     if (has_threads(trace)) {
         whatif->why_not = "several threads of a rank communicate, and it is not recorded how they "
                           "wait for each other";
+        return;
+    }
+    if (trace->crowded && !crowded_too) {
+        whatif->why_not = "there were more ranks than processors, which took turns on them "
+                          "(--estimate makes one all the same)";
         return;
     }
     plan_make(&trying.plan, analysis, &causes->line);

@@ -42,9 +42,11 @@ struct spool_head {
                                   gone on without recording, or was killed */
     uint64_t full;             /* errno of making room for a record, after which the thread records
                                   nothing; 0: it has had room */
-    uint64_t threads; /* of the file of thread 0: how many threads of the process have begun
+    uint64_t threads;         /* of the file of thread 0: how many threads of the process have begun
                                   a file up to now; 0: not recorded */
-    uint64_t reserved[4];
+    uint32_t cpus, first_cpu; /* processors on which the process may run, and the lowest; 0, 0: not
+                                 recorded */
+    char program[24];         /* its name, cut to fit, ends with 0; "": not recorded */
 };
 
 /* Kinds of record, and what the fields say beside time. Fields not named are 0. */

@@ -21,7 +21,7 @@ said() {
     fi
     test "$rc" = 0 || bad "trace_whatif $1 slow: exit code $rc"
     took=$(sed -n 's/^took //p' "$tmp/out")
-    "$tool" --json "$tmp/trace" >"$tmp/report" 2>"$tmp/out" || bad "mpi-rma-trace: exit code $?"
+    "$tool" --estimate --json "$tmp/trace" >"$tmp/report" 2>"$tmp/out" || bad "mpi-rma-trace: exit code $?"
     ns=$(sed -n "s/.*{\"kind\": \"$2\", \"saves\": \([0-9]*\),.*/\1/p" "$tmp/report" | head -n 1)
     us=$((${ns:-0} / 1000))
 }

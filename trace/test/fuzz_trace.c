@@ -125,7 +125,7 @@ static void report(const char *anchor, enum model model)
     if (trace_read(&trace, anchor, NULL)) { /* there may be no event of RMA */
         analyse(&analysis, &trace, model);
         causes_find(&causes, &analysis);
-        whatif_find(&whatif, &analysis, &causes);
+        whatif_find(&whatif, &analysis, &causes, true);
         report_text(&findings, out);
         report_json(&findings, out);
         report_html(&findings, anchor, out);

@@ -251,7 +251,7 @@ static void conflicts(void **state)
         make_page(&job, "extended");
         char *output = browse(&job, "", false);
         if (recorded) {
-            assert_has(output, "<h2>Conflicting accesses</h2>");
+            assert_has(output, "<h2 id=\"part-conflicting-accesses\">Conflicting accesses</h2>");
             assert_has(output, "bytes 0x10004 to 0x10007 of the memory of rank 1</td>");
             assert_has(
                 output,
@@ -259,18 +259,51 @@ static void conflicts(void **state)
                 "MPI_Win_fence</td><td class=\"text\">rank 2: MPI_Put, in the epoch of "
                 "MPI_Win_fence, complete in MPI_Win_fence</td>");
         } else {
-            assert_null(strstr(output, "<h2>Conflicting accesses</h2>"));
+            assert_null(
+                strstr(output, "<h2 id=\"part-conflicting-accesses\">Conflicting accesses</h2>"));
         }
         free(output);
         make_free(&job);
     }
 }
 
+/* Six ranks on two processors, whose pairs are more than a table has rows. */
+static void crowded(void **state)
+{
+    enum { RANKS = 6 };
+    struct made_job job;
+
+    (void)state;
+    make_job(&job, RANKS);
+    make_create_all(&job);
+    for (uint32_t i = 0; i < RANKS; i++) {
+        job.app[i].head.cpus = 2;
+        snprintf(job.app[i].head.program, sizeof job.app[i].head.program, "solver");
+        make_fence(&job, i, 100, 110, 0);
+        for (uint32_t k = 0; k < RANKS; k++)
+            if (k != i)
+                make_op(&job, i, 120 + k, 120.5 + k, TRACE_PUT, k, 8, TRACE_PACKETS);
+        make_fence(&job, i, i == 0 ? 900 : 200, 910, 0);
+    }
+    make_free_all(&job, 2000);
+    make_page(&job, "extended");
+    char *output = browse(&job, "", false);
+    assert_has(output, "<h1 id=\"title\" title=");
+    assert_has(output, "solver, 6 ranks on node0, 2023-11-1");
+    assert_has(output, "node0 had 6 ranks on 2 processors: they took turns");
+    assert_has(output, "No estimate is made: there were more ranks than processors");
+    assert_has(output, "<a href=\"#part-causes-of-waiting\">Causes of waiting</a>");
+    assert_has(output, "<button class=\"more\">Show all 30 rows</button>");
+    assert_has(output, "<th tabindex=\"0\" class=\"text\">what to do</th>");
+    free(output);
+    make_free(&job);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(data),      cmocka_unit_test(drawn), cmocka_unit_test(regions),
-        cmocka_unit_test(conflicts), cmocka_unit_test(large),
+        cmocka_unit_test(conflicts), cmocka_unit_test(large), cmocka_unit_test(crowded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

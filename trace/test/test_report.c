@@ -200,6 +200,35 @@ static void damaged_beside_files(void **state)
     }
 }
 
+/* Where ranks took turns on processors the report says so first, and estimates only if it is told to.
+ * A machine with a processor for each rank is not counted, though processes may share one mask. */
+static void ranks_and_processors(void **state)
+{
+    struct made_job job;
+
+    (void)state;
+    for (uint32_t cpus = 1; cpus <= 4; cpus++) {
+        make_job(&job, 4);
+        make_create_all(&job);
+        for (uint32_t i = 0; i < 4; i++) {
+            make_fence(&job, i, 100 + 500 * (i == 0), 610, 0);
+            job.app[i].head.cpus = cpus;
+            job.app[i].head.first_cpu = cpus == 1 ? i : 0;
+        }
+        make_free_all(&job, 1000);
+        char *said = run_report(&job, "%s");
+        const bool crowded = cpus == 2 || cpus == 3; /* with 1 each has its own */
+        assert_true(!!strstr(said, "node0 had 4 ranks on") == crowded);
+        assert_true(!!strstr(said, "no estimate is made") == crowded);
+        free(said);
+        said = run_report(&job, "--estimate %s");
+        assert_true(!!strstr(said, "node0 had 4 ranks on") == crowded);
+        assert_null(strstr(said, "no estimate is made"));
+        free(said);
+        make_free(&job);
+    }
+}
+
 /* Help and version come first, and an option that is none is answered by the nearest. */
 static void options(void **state)
 {
@@ -238,6 +267,7 @@ int main(void)
         cmocka_unit_test(nothing_to_see),
         cmocka_unit_test(damaged_archives),
         cmocka_unit_test(damaged_beside_files),
+        cmocka_unit_test(ranks_and_processors),
         cmocka_unit_test(options),
     };
 
