@@ -73,6 +73,12 @@ static const char *const fence_words[] = {
     NULL,
 };
 
+static const char *const error_words[] = {
+    [CONF_ERRORS_OWN] = "own",
+    [CONF_ERRORS_CLASS] = "class",
+    NULL,
+};
+
 static const char *const alloc_words[] = {
     [CONF_ALLOC_SHARED] = "shared",
     [CONF_ALLOC_HOST] = "host",
@@ -300,6 +306,9 @@ const struct conf_var conf_vars[] = {
      "mpi-rma-run --conflicts sets it and loads what is needed"},
     {"MPIRMA_STRICT", "0 or 1",
      "1: check also what costs time (conflicting accesses, hints, asserts)"},
+    {"MPIRMA_ERROR_CODES", "own or class",
+     "own: MPI_Error_string of what a call returns says what was wrong; class: calls return "
+     "classes"},
     {"MPIRMA_HANG_REPORT", "seconds, e.g. 30 or 0.5 (0: off)",
      "report where a call waits when it has waited this long"},
     {"MPIRMA_OFI_PROVIDER", "a libfabric provider name of at most 63 characters, e.g. tcp;ofi_rxm",
@@ -365,6 +374,7 @@ static const struct row rows[] = {
     {parse_name, show_name, FIELD(trace)},
     {parse_bool, show_bool, FIELD(trace_conflicts)},
     {parse_bool, show_bool, FIELD(strict)},
+    WORD(error_codes, error_words),
     {parse_seconds, show_seconds, FIELD(hang_report)},
     {parse_name, show_name, FIELD(ofi_provider)},
     {parse_name, show_name, FIELD(ofi_interface)},
@@ -389,6 +399,7 @@ static_assert(sizeof(enum conf_path) == sizeof(int) && sizeof(enum conf_progress
                   sizeof(enum conf_fence) == sizeof(int) && sizeof(enum conf_rdma) == sizeof(int) &&
                   sizeof(enum conf_ptracer) == sizeof(int) &&
                   sizeof(enum conf_xpmem) == sizeof(int) &&
+                  sizeof(enum conf_errors) == sizeof(int) &&
                   sizeof(enum conf_alloc) == sizeof(int) && sizeof(enum log_level) == sizeof(int),
               "words are stored as int");
 static_assert(sizeof rows / sizeof rows[0] + 1 == sizeof conf_vars / sizeof conf_vars[0],

@@ -36,6 +36,8 @@ enum conf_xpmem { CONF_XPMEM_AUTO, CONF_XPMEM_YES, CONF_XPMEM_NO };
 
 enum conf_alloc { CONF_ALLOC_SHARED, CONF_ALLOC_HOST };
 
+enum conf_errors { CONF_ERRORS_OWN, CONF_ERRORS_CLASS };
+
 enum conf_fence { CONF_FENCE_AUTO, CONF_FENCE_MARKERS, CONF_FENCE_COUNTS };
 
 struct conf {
@@ -51,13 +53,14 @@ struct conf {
     char trace[256];           /* MPIRMA_TRACE: a directory, "": no trace is taken */
     bool trace_conflicts;      /* MPIRMA_TRACE_CONFLICTS=0|1 */
     bool strict;               /* MPIRMA_STRICT=0|1 */
-    enum conf_ptracer ptracer; /* MPIRMA_PTRACER=any|unchanged */
-    enum conf_xpmem xpmem;     /* MPIRMA_XPMEM=auto|yes|no */
-    double hang_report;        /* MPIRMA_HANG_REPORT=seconds, 0: off */
-    char ofi_provider[64];     /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
-    char ofi_interface[64];    /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */
-    enum conf_rdma ofi_rdma;   /* MPIRMA_OFI_RDMA=auto|on|off */
-    enum log_level log_level;  /* MPIRMA_LOG=error|warn|info|debug|trace, default warn */
+    enum conf_errors error_codes; /* MPIRMA_ERROR_CODES=own|class */
+    enum conf_ptracer ptracer;    /* MPIRMA_PTRACER=any|unchanged */
+    enum conf_xpmem xpmem;        /* MPIRMA_XPMEM=auto|yes|no */
+    double hang_report;           /* MPIRMA_HANG_REPORT=seconds, 0: off */
+    char ofi_provider[64];        /* MPIRMA_OFI_PROVIDER, "": chosen by capability */
+    char ofi_interface[64];       /* MPIRMA_OFI_INTERFACE, "": chosen by where the processes are */
+    enum conf_rdma ofi_rdma;      /* MPIRMA_OFI_RDMA=auto|on|off */
+    enum log_level log_level;     /* MPIRMA_LOG=error|warn|info|debug|trace, default warn */
     /* Bytes, unless they say otherwise; what they decide is drawn in doc/design.md. */
     int stage;               /* MPIRMA_STAGE: small puts that a stage keeps, */
     int assisted_stage;      /* MPIRMA_CMA_STAGE: and where others need the kernel */

@@ -111,7 +111,8 @@ int log_fail(const struct log *log, int err, const char *fmt, ...)
     va_start(args, fmt);
     vsnprintf(text + len, sizeof text - len, fmt, args);
     va_end(args);
-    if (log->level >= LOG_LEVEL_INFO || log->hold == NULL || !log->hold(text))
+    const bool held = log->hold != NULL && log->hold(0, text);
+    if (!held || log->level >= LOG_LEVEL_INFO)
         log_msg(log, LOG_LEVEL_ERROR, "%s", text);
     errno = saved;
     return err;

@@ -29,10 +29,14 @@ struct log {
     enum log_level level; /* messages above this level are dropped */
     int fd;               /* where lines go, normally 2; not owned */
     char prefix[64];      /* e.g. "libmpi-rma[3]"; printed before each line */
-    /* Asked with each text of log_fail below level info: true if it has kept the text, false to
-     * have it written. NULL: all are written. */
-    bool (*hold)(const char *text);
+    /* Asked with each text of log_fail and of fault.h: true if it has kept the text, false to have
+     * it written; from level info on what log_fail says is written in any case. fault: an enum
+     * fault; FAULT_NONE (0) of log_fail. NULL: all are written. */
+    bool (*hold)(int fault, const char *text);
 };
+
+/* Bytes of a text that is held, with its zero. */
+enum { LOG_HELD = 512 };
 
 /* log_init sets up *log without a hold: messages up to level go to the descriptor fd, which stays
  * the caller's. prefix is copied and cut to fit. */

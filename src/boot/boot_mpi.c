@@ -5,14 +5,14 @@
  * nonblocking forms, between whose tests the processor is given away. All processes of a job
  * have the same host: the two forms don't match each other.
  *
- * The first exchange is always an allgather of fixed blocks, whose first byte says
- * whether the process refuses, so a process that refuses for whatever reason meets the others in
- * one and the same collective, and all of them leave it with the error of the lowest rank that
- * refused. After that the communicator is not used any more: further exchanges give the same error
- * at once. Who does not refuse has memory to receive into; one that does takes it from its stack
- * where the processes are few. With more, all agree beforehand, in a reduction, that everybody has
- * it, and the same reduction tells whether all give one digest: then the allgather is left out.
- * Every exchange but the first is the plain collective.
+ * The first exchange is always an allgather of fixed blocks, whose first byte says whether the
+ * process refuses, and then the second why, so a process that refuses for whatever reason meets
+ * the others in one and the same collective, and all of them leave it with the error of the lowest
+ * rank that refused. After that the communicator is not used any more: further exchanges give the
+ * same error at once. Who does not refuse has memory to receive into; one that does takes it from
+ * its stack where the processes are few. With more, all agree beforehand, in a reduction, that
+ * everybody has it, and the same reduction tells whether all give one digest: then the allgather
+ * is left out. Every exchange but the first is the plain collective.
  *
  * Errors inside the collectives go to the error handler of the communicator, as
  * the host does it; what returns here as an error is MRMA_ERR_OTHER.
@@ -29,11 +29,13 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 
 struct block {
     unsigned char byte[BOOT_FIRST_BYTES];
 };
 
+static_assert((int)FAULT_LAST <= 256 && (int)MRMA_ERR_LAST <= 256, "bytes of a block");
 static_assert(sizeof(MPI_Comm) <= sizeof(uint64_t), "a handle is a number");
 
 enum { SPINS = 100 }; /* looks before the processor is given away: a few microseconds */
@@ -105,6 +107,7 @@ static int refusal(struct boot_mpi *bm, const struct block *blocks)
     for (int i = 0; i < bm->boot.nproc; i++) {
         if (blocks[i].byte[0] != MRMA_SUCCESS) {
             bm->refused_by = i;
+            bm->fault = blocks[i].byte[1];
             return blocks[i].byte[0];
         }
     }
@@ -137,7 +140,7 @@ static int agree(struct boot_mpi *bm, bool missing)
 /* all: where to receive; NULL: this process refuses. */
 static int first_exchange(struct boot_mpi *bm, const void *mine, void *all)
 {
-    struct block refusing = {{(unsigned char)bm->refused}};
+    struct block refusing = {{(unsigned char)bm->refused, (unsigned char)bm->fault}};
     struct block *room = NULL;
     int err;
 
@@ -196,10 +199,11 @@ int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm)
     return MRMA_SUCCESS;
 }
 
-void boot_mpi_refuse(struct boot_mpi *bm, int err)
+void boot_mpi_refuse(struct boot_mpi *bm, int err, int fault)
 {
     assert(err != MRMA_SUCCESS);
     bm->refused = err;
+    bm->fault = fault;
 }
 
 int boot_mpi_leave(struct boot_mpi *bm)

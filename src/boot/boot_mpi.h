@@ -21,6 +21,7 @@ struct boot_mpi {
     struct boot boot; /* what is handed down */
     MPI_Comm comm;
     int refused;               /* enum mrma_err of this process */
+    int fault;                 /* enum fault of it, or of the lowest rank that refused */
     int refused_by;            /* lowest rank that refused, -1: nobody */
     int verdict;               /* with what error the first exchange ended */
     bool begun;                /* it has been done */
@@ -35,9 +36,9 @@ struct boot_mpi {
  * MRMA_SUCCESS, or MRMA_ERR_COMM if the host does not tell the rank or the size. */
 int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm);
 
-/* boot_mpi_refuse makes this process refuse the creation with err (not MRMA_SUCCESS): its next
- * exchange tells the others. Local, before the first exchange. */
-void boot_mpi_refuse(struct boot_mpi *bm, int err);
+/* boot_mpi_refuse makes this process refuse the creation with err (not MRMA_SUCCESS) and that enum
+ * fault: its next exchange tells the others. Local, before the first exchange. */
+void boot_mpi_refuse(struct boot_mpi *bm, int err, int fault);
 
 /* boot_mpi_leave takes part in the first exchange, if that has not been done, for a process that
  * has refused and does not call win_create. Collective. Returns the error that was given to

@@ -26,6 +26,7 @@ struct rma;
 struct win;
 struct dtype;
 struct trace;
+struct rma_op;
 
 /* ---- windows (MPI 4.1, 12.2) ---- */
 
@@ -158,6 +159,34 @@ const char *win_path_name(const struct win *win, int target);
  * "in a lock epoch on 2 targets, rank 3 is locked shared". target: the one that the message is
  * about, -1: none. */
 void win_describe(const struct win *win, int target, char *buf, size_t len);
+
+/* Synchronization calls, for rma_explain_sync. MPI_Win_test is RMA_CALL_WAIT, a local flush the
+ * same as another. */
+enum rma_call {
+    RMA_CALL_FENCE,
+    RMA_CALL_START,
+    RMA_CALL_COMPLETE,
+    RMA_CALL_POST,
+    RMA_CALL_WAIT,
+    RMA_CALL_LOCK,
+    RMA_CALL_UNLOCK,
+    RMA_CALL_LOCK_ALL,
+    RMA_CALL_UNLOCK_ALL,
+    RMA_CALL_FLUSH,
+    RMA_CALL_FLUSH_ALL,
+    RMA_CALL_SYNC,
+    RMA_CALL_FREE
+};
+
+/* rma_explain_sync says by base/fault.h why call has been refused with err, as far as the state of
+ * the window, which a refused call does not change, still tells. target: a rank, or -1. Not on a
+ * path that succeeds. */
+void rma_explain_sync(struct win *win, enum rma_call call, int target, int err)
+    __attribute__((cold));
+
+/* rma_explain_op does the same for an operation, of which op has what it had when it was refused;
+ * target and ttype are set. */
+void rma_explain_op(struct win *win, const struct rma_op *op, int err) __attribute__((cold));
 
 /* ---- operations (12.3) ---- */
 

@@ -227,13 +227,18 @@ contains
     end subroutine names_and_info
 
     subroutine errors()
-        integer :: class, ignored
+        integer :: class, ignored, length
+        character(len=MPI_MAX_ERROR_STRING) :: text
+        character(len=*), parameter :: said = &
+            'MPI_Win_unlock: MPI_ERR_RMA_SYNC: rank = '
         type(MPI_Errhandler) :: handler
 
         call MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN, ierr)
         call MPI_Win_unlock(right, win, ierr)
         call MPI_Error_class(ierr, class, ignored)
         call check('unlock without lock', MPI_ERR_RMA_SYNC, class)
+        call MPI_Error_string(ierr, text, length, ignored)
+        call check('its text', 1, index(text, said))
 
         call MPI_Win_create_errhandler(on_error, handler, ierr)
         call MPI_Win_set_errhandler(win, handler, ierr)

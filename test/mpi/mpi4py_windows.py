@@ -99,6 +99,8 @@ def about(name, win, flavor):
         check(f"{name}: unlock without lock", "an exception", "none")
     except MPI.Exception as error:
         check(f"{name}: unlock without lock", MPI.ERR_RMA_SYNC, error.Get_error_class())
+        said = "MPI_Win_unlock: MPI_ERR_RMA_SYNC: rank = 0: this process does not hold a lock of that rank"
+        check(f"{name}: what the exception says", said, str(error)[: len(said)])
     win.Set_errhandler(MPI.ERRORS_ARE_FATAL)
 
 

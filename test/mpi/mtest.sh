@@ -201,7 +201,7 @@ wait_for() {
 # A call of a survivor has ended with an error. What the program says of it may not come through
 # a launcher that is cut off: the library's line of such a call counts as well.
 error_seen() {
-    seen 'kill_victim.*expected MPI_SUCCESS, saw' || seen 'info: MPI_[A-Za-z_]*: PROC_FAILED'
+    seen 'kill_victim.*expected MPI_SUCCESS, saw' || seen 'info: MPI_[A-Za-z_]*: .*PROC_FAILED'
 }
 
 # check_error SECONDS WHAT: after WHAT that comes in time, and names the rank

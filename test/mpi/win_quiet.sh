@@ -10,13 +10,13 @@ mpirun "$np" "$bin/win_quiet" errors
 test "$rc" = 0 || bad "10,000 errors: exit code $rc"
 seen libmpi-rma && bad "something was written of errors that the program handled:"
 mpirun 1 env MPIRMA_LOG=info "$bin/win_quiet" few
-for words in 'MPI_Put: RMA_RANGE on window' 'MPI_Win_unlock: RMA_SYNC' 'MPI_Win_attach: RMA_FLAVOR' 'MPI_Alloc_mem: NO_MEM' \
-    'error: NO_MEM: .*shared (segment|memory)' 'MPI_Free_mem: BASE' 'MPI_Win_allocate: NO_MEM'; do
+for words in 'MPI_Put: MPI_ERR_RMA_RANGE' 'MPI_Win_unlock: MPI_ERR_RMA_SYNC' 'MPI_Win_attach: MPI_ERR_RMA_FLAVOR' 'MPI_Alloc_mem: MPI_ERR_NO_MEM' \
+    'error: NO_MEM: .*shared (segment|memory)' 'MPI_Free_mem: MPI_ERR_BASE' 'MPI_Win_allocate: MPI_ERR_NO_MEM'; do
     seen "$words" || bad "at level info there is no line '$words':"
 done
 mpirun 1 "$bin/win_quiet" fatal
 seen 'the call returned' && bad "the call returned"
-seen 'error: MPI_Alloc_mem: NO_MEM' || bad "the fatal error was not written:"
+seen 'error: MPI_Alloc_mem: MPI_ERR_NO_MEM' || bad "the fatal error was not written:"
 seen 'error: NO_MEM: ' || bad "the cause of the fatal error was not written:"
 
 # What is wrong and taken is said once by each process, and is an error in strict mode.
@@ -48,10 +48,10 @@ mpirun "$np" "$bin/win_quiet" remote
 test "$rc" = 0 || bad "10,000 errors at another process: exit code $rc"
 seen libmpi-rma && bad "something was written of errors of operations on another process:"
 mpirun "$np" env MPIRMA_LOG=info "$bin/win_quiet" remote-few
-seen 'MPI_(Put|Win_unlock): RMA_RANGE on window' || bad "at level info there is no line of the call:"
+seen 'MPI_(Put|Win_unlock): MPI_ERR_RMA_RANGE' || bad "at level info there is no line of the call:"
 mpirun "$np" "$bin/win_quiet" remote-fatal
 seen 'the call returned' && bad "the call returned"
-seen 'libmpi-rma\[0\]: error: MPI_(Put|Win_unlock): RMA_RANGE on window' || bad "the fatal error was not written:"
+seen 'libmpi-rma\[0\]: error: MPI_(Put|Win_unlock): MPI_ERR_RMA_RANGE' || bad "the fatal error was not written:"
 seen 'libmpi-rma\[1\]: error:.*RMA_RANGE' && bad "the target has written the error of its origin:"
 case ${MPIRMA_PATH:-auto} in
 *packets)

@@ -211,7 +211,7 @@ static void *run_rank(void *arg)
     FABRIC_CHECK(boot_mpi_init(&bm, (MPI_Comm){0}) == MRMA_SUCCESS);
     bm.host_yields = host_yields;
     if (r->refuses)
-        boot_mpi_refuse(&bm, r->refuses);
+        boot_mpi_refuse(&bm, r->refuses, 0);
     r->body(r, &bm);
     r->refused_by = bm.refused_by;
     return NULL;
@@ -250,7 +250,7 @@ static void create(struct rank *r, struct boot_mpi *bm)
     if (r->err) {
         FABRIC_CHECK(!recs.all);
         if (!bm->begun) {
-            boot_mpi_refuse(bm, r->err);
+            boot_mpi_refuse(bm, r->err, 0);
             boot_mpi_leave(bm);
         }
         FABRIC_CHECK(bm->boot.allmax(&bm->boot, r->rank, &max) == r->err); /* nobody goes on */

@@ -12,20 +12,87 @@
 #include "mpi/calls/argcheck.h"
 
 #include <limits.h>
+#include <stdio.h>
 
-#include "base/log.h"
+#include "base/fault.h"
 #include "engine.h"
 #include "rma/fast.h"
 
-int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp)
+typedef unsigned long long ull;
+
+/* An operation's count, as it was given. */
+static bool negative(size_t count)
+{
+    return (int64_t)count < 0;
+}
+
+static int negative_count(const struct rma_op *op, const char *back)
+{
+    char name[16];
+
+    if (negative(op->ocount))
+        return FAULT(engine_messages(), COUNT_NEGATIVE, "origin_count", (long long)op->ocount);
+    if (negative(op->tcount))
+        return FAULT(engine_messages(), COUNT_NEGATIVE, "target_count", (long long)op->tcount);
+    snprintf(name, sizeof name, "%s_count", back);
+    return FAULT(engine_messages(), COUNT_NEGATIVE, name, (long long)op->rcount);
+}
+
+int args_bad_rank(const struct win_rec *rec, const char *what, int rank)
+{
+    return FAULT(engine_messages(), RANK_OUTSIDE, what, rank, rec->nproc - 1);
+}
+
+int args_verdict(const struct win_rec *rec, const struct rma_op *op, const char *back,
+                 int64_t counts)
 {
     if (counts < 0)
-        return MRMA_ERR_COUNT;
-    if (target == MPI_PROC_NULL)
+        return negative_count(op, back);
+    if (op->target == MPI_PROC_NULL)
         return OP_NOTHING;
-    if (target < 0 || target >= rec->nproc)
-        return MRMA_ERR_RANK;
-    return disp < rec->lowest_disp ? MRMA_ERR_DISP : MRMA_SUCCESS;
+    if (op->target < 0 || op->target >= rec->nproc)
+        return args_bad_rank(rec, "target_rank", op->target);
+    return op->disp < rec->lowest_disp
+               ? FAULT(engine_messages(), DISP_NEGATIVE, (long long)op->disp)
+               : MRMA_SUCCESS;
+}
+
+/* The name of a datatype that may be none. */
+static const char *name_of(MPI_Datatype type, char *name)
+{
+    int len = 0;
+
+    *name = '\0';
+    if (type == MPI_DATATYPE_NULL)
+        return "MPI_DATATYPE_NULL";
+    return PMPI_Type_get_name(type, name, &len) == MPI_SUCCESS && *name != '\0'
+               ? name
+               : "a derived datatype";
+}
+
+int args_bad_type(const char *what, MPI_Datatype type, int err)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+
+    if (err != MRMA_ERR_TYPE)
+        return err;
+    if (type == MPI_DATATYPE_NULL)
+        return FAULT(engine_messages(), TYPE_NULL, what);
+    return FAULT(engine_messages(), TYPE_UNUSABLE, what, name_of(type, name));
+}
+
+int args_derived(MPI_Datatype type)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+
+    return FAULT(engine_messages(), TYPE_DERIVED, name_of(type, name));
+}
+
+int args_not_compared(MPI_Datatype type)
+{
+    char name[MPI_MAX_OBJECT_NAME];
+
+    return FAULT(engine_messages(), TYPE_NOT_COMPARED, name_of(type, name));
 }
 
 /* Nothing is moved on this side, whatever its type. */
@@ -43,13 +110,37 @@ int args_bottom(const struct dtype *type, size_t count, const char *what)
 
     if (empty_side(type, count) || (dtype_span(type, count, &lowest, &end) && lowest >= FIRST_PAGE))
         return MRMA_SUCCESS;
-    return log_fail(engine_messages(), MRMA_ERR_BUFFER,
-                    "the %s address is NULL, and the datatype has no absolute addresses", what);
+    return FAULT(engine_messages(), BUFFER_NULL, what, (ull)(count * type->size));
 }
 
 int args_no_place(const char *what)
 {
-    return log_fail(engine_messages(), MRMA_ERR_ARG, "there is no address for the %s", what);
+    return FAULT(engine_messages(), PLACE_NULL, what);
+}
+
+/* Handles of predefined operations that no accumulate takes have no names: op is described. */
+static const char *op_name(MPI_Op op)
+{
+    return op == MPI_OP_NULL ? "MPI_OP_NULL" : "an operation of the program";
+}
+
+static __attribute__((cold)) int bad_op(const struct rma_op *op, MPI_Op mpi_op)
+{
+    if (op->op == ACC_OP_NONE)
+        return FAULT(engine_messages(), OP_UNKNOWN, op_name(mpi_op));
+    if (op->op == ACC_NO_OP && op->rtype == NULL)
+        return FAULT(engine_messages(), OP_FETCHES_NOTHING, acc_op_name(op->op));
+    return FAULT(engine_messages(), OP_NOT_ON_TYPE, acc_op_name(op->op),
+                 acc_type_name((enum acc_type)op->ttype->basic));
+}
+
+static __attribute__((cold)) int bad_elements(const struct rma_op *op, const char *what,
+                                              const struct dtype *type)
+{
+    if (op->ttype->basic == ACC_NONE)
+        return FAULT(engine_messages(), TYPE_MIXED, (ull)op->ttype->size);
+    return FAULT(engine_messages(), TYPE_DIFFERS, what, acc_type_name((enum acc_type)type->basic),
+                 acc_type_name((enum acc_type)op->ttype->basic));
 }
 
 int args_accumulate(struct rma_op *op, MPI_Op mpi_op)
@@ -58,19 +149,19 @@ int args_accumulate(struct rma_op *op, MPI_Op mpi_op)
 
     op->op = acc_op_from_mpi(mpi_op);
     if (op->op == ACC_OP_NONE)
-        return MRMA_ERR_OP;
+        return bad_op(op, mpi_op);
     if (op->op == ACC_NO_OP && op->rtype == NULL) /* only where something is fetched: 12.3.4 */
-        return MRMA_ERR_OP;
+        return bad_op(op, mpi_op);
     if (unlikely(empty_side(op->ttype, op->tcount)))
         return MRMA_SUCCESS;
     if (basic == ACC_NONE)
-        return MRMA_ERR_TYPE;
+        return bad_elements(op, "target_datatype", op->ttype);
     if (op->otype != NULL && op->op != ACC_NO_OP && op->otype->basic != basic &&
         !empty_side(op->otype, op->ocount))
-        return MRMA_ERR_TYPE;
+        return bad_elements(op, "origin_datatype", op->otype);
     if (op->rtype != NULL && op->rtype->basic != basic && !empty_side(op->rtype, op->rcount))
-        return MRMA_ERR_TYPE;
-    return acc_allowed(op->op, (enum acc_type)basic) ? MRMA_SUCCESS : MRMA_ERR_OP;
+        return bad_elements(op, "result_datatype", op->rtype);
+    return acc_allowed(op->op, (enum acc_type)basic) ? MRMA_SUCCESS : bad_op(op, mpi_op);
 }
 
 /* Types made by MPI_Type_create_f90_* count as predefined (MPI 4.1, 19.1.9). */
@@ -119,13 +210,35 @@ int args_asserts_translate(int mpi_asserts, int allowed)
     return asserts;
 }
 
+static const struct {
+    int bit;
+    const char *name;
+} modes[] = {{MPI_MODE_NOCHECK, "MPI_MODE_NOCHECK"},
+             {MPI_MODE_NOSTORE, "MPI_MODE_NOSTORE"},
+             {MPI_MODE_NOPUT, "MPI_MODE_NOPUT"},
+             {MPI_MODE_NOPRECEDE, "MPI_MODE_NOPRECEDE"},
+             {MPI_MODE_NOSUCCEED, "MPI_MODE_NOSUCCEED"}};
+
+int args_bad_assert(int mpi_asserts, int allowed)
+{
+    char names[128] = "";
+    size_t at = 0;
+
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0] && at < sizeof names; i++)
+        if (allowed & modes[i].bit)
+            at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", at > 0 ? ", " : "",
+                                   modes[i].name);
+    return FAULT(engine_messages(), ASSERT, (unsigned)mpi_asserts, names,
+                 (unsigned)(mpi_asserts & ~allowed));
+}
+
 int args_window(int64_t size, int64_t disp_unit, const void *base, bool base_given)
 {
     if (size < 0)
-        return MRMA_ERR_SIZE;
+        return FAULT(engine_messages(), SIZE_NEGATIVE, (long long)size);
     if (disp_unit <= 0 || disp_unit > INT_MAX)
-        return MRMA_ERR_DISP;
+        return FAULT(engine_messages(), UNIT_RANGE, (long long)disp_unit);
     if (base_given && base == NULL && size > 0)
-        return MRMA_ERR_BASE;
+        return FAULT(engine_messages(), BASE_NULL, (long long)size);
     return MRMA_SUCCESS;
 }

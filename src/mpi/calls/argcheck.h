@@ -22,11 +22,19 @@
 #include "rma/fast.h"
 #include "rma/rma.h"
 
-/* args_verdict says what is wrong with the arguments that args_plain has not found plain: an enum
- * mrma_err, OP_NOTHING for the target MPI_PROC_NULL, or MRMA_SUCCESS. counts is negative if one of
- * the call's counts is. */
-int args_verdict(const struct win_rec *rec, int64_t counts, int target, int64_t disp)
-    __attribute__((cold));
+/* args_verdict says what is wrong with the arguments in op that args_plain has not found plain: an
+ * enum mrma_err, with its fault, OP_NOTHING for the target MPI_PROC_NULL, or MRMA_SUCCESS. counts
+ * is negative if one of the call's counts is. back: what the call's arguments of the side that data
+ * comes back to begin with, "origin" or "result". */
+int args_verdict(const struct win_rec *rec, const struct rma_op *op, const char *back,
+                 int64_t counts) __attribute__((cold));
+
+/* args_bad_type names the fault of a datatype that dtype_lookup has refused with err, which it
+ * returns. what: the name of the argument. */
+int args_bad_type(const char *what, MPI_Datatype type, int err) __attribute__((cold));
+
+/* args_bad_rank gives MRMA_ERR_RANK; what: the name of the argument, whose value is rank. */
+int args_bad_rank(const struct win_rec *rec, const char *what, int rank) __attribute__((cold));
 
 /* args_plain returns whether nothing is wrong with these arguments: counts, all counts of the call
  * or'ed together so that one sign tells of all; target, a rank; disp, a displacement. False means
@@ -38,9 +46,11 @@ static inline bool args_plain(const struct win_rec *rec, int64_t counts, int tar
 }
 
 /* args_target checks the arguments that every communication call has and sets op->target, disp,
- * tcount and ttype. counts: as in args_plain. Returns MRMA_SUCCESS, OP_NOTHING or an error. */
-static inline int args_target(const struct win_rec *rec, struct rma_op *op, int64_t counts,
-                              int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
+ * tcount and ttype; the other counts are there. counts: as in args_plain; back: as in args_verdict.
+ * Returns MRMA_SUCCESS, OP_NOTHING or an error. */
+static inline int args_target(const struct win_rec *rec, struct rma_op *op, const char *back,
+                              int64_t counts, int target, MPI_Aint disp, int64_t tcount,
+                              MPI_Datatype ttype)
 {
     int err;
 
@@ -48,18 +58,18 @@ static inline int args_target(const struct win_rec *rec, struct rma_op *op, int6
     op->disp = disp;
     op->tcount = (size_t)tcount;
     if (!args_plain(rec, counts, target, disp))
-        return args_verdict(rec, counts, target, disp);
+        return args_verdict(rec, op, back, counts);
     op->ttype = dtype_lookup(mpi_state.types, ttype, &err);
-    return likely(op->ttype != NULL) ? MRMA_SUCCESS : err;
+    return likely(op->ttype != NULL) ? MRMA_SUCCESS : args_bad_type("target_datatype", ttype, err);
 }
 
 /* args_bottom says whether count of type can lie at the null address: MRMA_SUCCESS, or
- * MRMA_ERR_BUFFER, with a message that calls the address what. It is the rest of args_buffer. */
+ * MRMA_ERR_BUFFER. what: the name of the argument. It is the rest of args_buffer. */
 int args_bottom(const struct dtype *type, size_t count, const char *what) __attribute__((cold));
 
 /* args_buffer checks the address of count of type on this process's side: MRMA_ERR_BUFFER where
  * data would lie at the null address, which is MPI_BOTTOM as well and right with a datatype whose
- * displacements are addresses (MPI 4.1, 2.5.4). what: what the address is, for the message. */
+ * displacements are addresses (MPI 4.1, 2.5.4). what: the name of the argument. */
 static inline int args_buffer(const void *addr, const struct dtype *type, size_t count,
                               const char *what)
 {
@@ -73,21 +83,22 @@ static inline int args_transfer(const struct win_rec *rec, struct rma_op *op, co
                                 const struct dtype **otype_out, int64_t ocount, MPI_Datatype otype,
                                 int target, MPI_Aint disp, int64_t tcount, MPI_Datatype ttype)
 {
-    int err = args_target(rec, op, ocount | tcount, target, disp, tcount, ttype);
+    int err = args_target(rec, op, "origin", ocount | tcount, target, disp, tcount, ttype);
 
     if (unlikely(err != MRMA_SUCCESS))
         return err;
     *otype_out = otype == ttype ? op->ttype : dtype_lookup(mpi_state.types, otype, &err);
-    return likely(err == MRMA_SUCCESS) ? args_buffer(oaddr, *otype_out, (size_t)ocount, "origin")
-                                       : err;
+    if (unlikely(err != MRMA_SUCCESS))
+        return args_bad_type("origin_datatype", otype, err);
+    return args_buffer(oaddr, *otype_out, (size_t)ocount, "origin_addr");
 }
 
-/* args_no_place gives MRMA_ERR_ARG, with a message that calls the result what. It is the rest of
- * args_place. */
+/* args_no_place gives MRMA_ERR_ARG; what: the name of the argument. It is the rest of args_place.
+ */
 int args_no_place(const char *what) __attribute__((cold));
 
 /* args_place checks the address at which a call stores a result, before it does anything:
- * MRMA_ERR_ARG where it is NULL. what: what the result is, for the message. */
+ * MRMA_ERR_ARG where it is NULL. what: the name of the argument. */
 static inline int args_place(const void *addr, const char *what)
 {
     return likely(addr != NULL) ? MRMA_SUCCESS : args_no_place(what);
@@ -115,8 +126,14 @@ static inline bool args_known_type(MPI_Datatype type, const struct dtype **out)
 int args_accumulate(struct rma_op *op, MPI_Op mpi_op);
 
 /* args_predefined returns MRMA_SUCCESS if the datatype, which dtype_lookup has accepted, is a
- * predefined one (12.3.4.3, 12.3.4.4), else MRMA_ERR_TYPE. */
+ * predefined one (12.3.4.3, 12.3.4.4), else MRMA_ERR_TYPE. It names no fault: args_derived does. */
 int args_predefined(MPI_Datatype type);
+
+/* args_derived gives MRMA_ERR_TYPE of a datatype that args_predefined has refused. */
+int args_derived(MPI_Datatype type) __attribute__((cold));
+
+/* args_not_compared gives MRMA_ERR_TYPE of a datatype that args_cas_type has refused. */
+int args_not_compared(MPI_Datatype type) __attribute__((cold));
 
 /* args_cas_type returns whether MPI_Compare_and_swap takes elements of this type: C and Fortran
  * integers, logicals, multi-language types and MPI_BYTE. */
@@ -125,6 +142,9 @@ bool args_cas_type(const struct dtype *type);
 /* args_asserts_translate returns the RMA_* bits (rma.h) of the MPI_MODE_* bits in mpi_asserts; -1:
  * one of them is not among allowed, those that the call takes. */
 int args_asserts_translate(int mpi_asserts, int allowed);
+
+/* args_bad_assert gives MRMA_ERR_ASSERT of asserts that are not among allowed. */
+int args_bad_assert(int mpi_asserts, int allowed) __attribute__((cold));
 
 /* args_asserts is args_asserts_translate, quicker where there are no asserts. */
 static inline int args_asserts(int mpi_asserts, int allowed)

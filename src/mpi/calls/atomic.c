@@ -54,12 +54,13 @@ static inline int one_element(const struct win_rec *rec, struct rma_op *op, cons
     op->oaddr = oaddr;
     op->raddr = raddr;
     op->ocount = op->rcount = 1;
-    err = args_target(rec, op, 0, target, disp, 1, type);
+    err = args_target(rec, op, "result", 0, target, disp, 1, type);
     if (unlikely(err != MRMA_SUCCESS))
         return err;
     op->rtype = op->otype = op->ttype;
     remember_word(op->ttype, type);
-    return args_predefined(type);
+    err = args_predefined(type);
+    return likely(err == MRMA_SUCCESS) ? err : args_derived(type);
 }
 
 /* With MPI_NO_OP the origin's buffer is not looked at. */
@@ -72,9 +73,9 @@ static inline int fetch_and_op(const struct win_rec *rec, struct rma_op *op, con
     if (likely(err == MRMA_SUCCESS))
         err = args_accumulate(op, mpi_op);
     if (likely(err == MRMA_SUCCESS))
-        err = args_buffer(raddr, op->ttype, 1, "result");
+        err = args_buffer(raddr, op->ttype, 1, "result_addr");
     if (likely(err == MRMA_SUCCESS) && op->op != ACC_NO_OP)
-        err = args_buffer(oaddr, op->ttype, 1, "origin");
+        err = args_buffer(oaddr, op->ttype, 1, "origin_addr");
     return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
 }
 
@@ -119,12 +120,12 @@ static inline int compare_and_swap(const struct win_rec *rec, struct rma_op *op,
     if (unlikely(err != MRMA_SUCCESS))
         return err;
     if (unlikely(!args_cas_type(op->ttype)))
-        return MRMA_ERR_TYPE;
-    err = args_buffer(oaddr, op->ttype, 1, "origin");
+        return args_not_compared(type);
+    err = args_buffer(oaddr, op->ttype, 1, "origin_addr");
     if (likely(err == MRMA_SUCCESS))
-        err = args_buffer(caddr, op->ttype, 1, "compare");
+        err = args_buffer(caddr, op->ttype, 1, "compare_addr");
     if (likely(err == MRMA_SUCCESS))
-        err = args_buffer(raddr, op->ttype, 1, "result");
+        err = args_buffer(raddr, op->ttype, 1, "result_addr");
     return likely(err == MRMA_SUCCESS) ? rma_compare_and_swap(rec->win, op) : err;
 }
 

@@ -41,21 +41,24 @@ static inline int comm_get_accumulate(const struct win_rec *rec, struct rma_op *
 
     op->raddr = raddr;
     op->rcount = (size_t)rcount;
-    err = args_target(rec, op, counts, target, disp, tcount, ttype);
+    op->ocount = origin ? (size_t)ocount : 0;
+    err = args_target(rec, op, "result", counts, target, disp, tcount, ttype);
     if (unlikely(err != MRMA_SUCCESS))
         return err;
     op->rtype = rtype == ttype ? op->ttype : dtype_lookup(mpi_state.types, rtype, &err);
+    if (unlikely(err != MRMA_SUCCESS))
+        return args_bad_type("result_datatype", rtype, err);
     if (origin) {
         op->oaddr = oaddr;
-        op->ocount = (size_t)ocount;
         op->otype = otype == ttype ? op->ttype : dtype_lookup(mpi_state.types, otype, &err);
+        if (unlikely(err != MRMA_SUCCESS))
+            return args_bad_type("origin_datatype", otype, err);
     }
+    err = args_accumulate(op, mpi_op);
     if (likely(err == MRMA_SUCCESS))
-        err = args_accumulate(op, mpi_op);
-    if (likely(err == MRMA_SUCCESS))
-        err = args_buffer(raddr, op->rtype, op->rcount, "result");
+        err = args_buffer(raddr, op->rtype, op->rcount, "result_addr");
     if (likely(err == MRMA_SUCCESS) && origin)
-        err = args_buffer(oaddr, op->otype, op->ocount, "origin");
+        err = args_buffer(oaddr, op->otype, op->ocount, "origin_addr");
     return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
 }
 

@@ -19,6 +19,7 @@
 
 #include "base/atomic.h"
 #include "base/err.h"
+#include "base/fault.h"
 #include "base/text.h"
 #include "engine.h"
 #include "mpi/calls/argcheck.h"
@@ -87,10 +88,8 @@ static int allocate(MPI_Aint size, MPI_Info info, void **base, char *msg, size_t
     struct wishes w;
     int err = read_info(info, &w, msg, len);
 
-    if (err == MRMA_SUCCESS && size < 0) {
-        snprintf(msg, len, "size %lld is negative", (long long)size);
-        err = MRMA_ERR_ARG;
-    }
+    if (err == MRMA_SUCCESS && size < 0)
+        err = FAULT(engine_messages(), ALLOC_NEGATIVE, (long long)size);
     if (err != MRMA_SUCCESS)
         return err;
     err = heap_alloc(mpi_state.heap, (size_t)size, (size_t)w.align, base);
@@ -115,7 +114,7 @@ MRMA_PUBLIC int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     err = engine_get(msg, sizeof msg);
     if (unlikely(err != MRMA_SUCCESS))
         return plain_fail("MPI_Alloc_mem", err, msg);
-    err = args_place(baseptr, "base");
+    err = args_place(baseptr, "baseptr");
     if (unlikely(err != MRMA_SUCCESS))
         return plain_fail("MPI_Alloc_mem", err, "");
     const uint64_t began = engine_alloc_begin(mpi_state.engine);
@@ -134,13 +133,13 @@ MRMA_EXPORT_MPI(Alloc_mem);
 
 static int release(void *base)
 {
-    char msg[64];
     int err = heap_free(mpi_state.heap, base);
 
     if (likely(err == MRMA_SUCCESS))
         return MPI_SUCCESS;
-    snprintf(msg, sizeof msg, "%p is not a block of MPI_Alloc_mem", base);
-    return plain_fail("MPI_Free_mem", err, msg);
+    if (err == MRMA_ERR_BASE)
+        err = FAULT(engine_messages(), FREE_UNKNOWN, base);
+    return plain_fail("MPI_Free_mem", err, "");
 }
 
 MRMA_PUBLIC int PMPI_Free_mem(void *base)

@@ -10,6 +10,7 @@
  */
 #include <mpi-rma.h>
 
+#include "base/fault.h"
 #include "mpi/calls/argcheck.h"
 #include "mpi/calls/extension.h"
 #include "mpi/host/export.h"
@@ -31,7 +32,7 @@ static int describe(const struct win_rec *rec, int source, int first, int n, MPI
     if (count < 0)
         return MRMA_ERR_ARG;
     if (!rank && source != MPI_ANY_SOURCE && source != MPI_PROC_NULL)
-        return MRMA_ERR_RANK;
+        return FAULT(engine_messages(), SOURCE_OUTSIDE, source, rec->nproc - 1);
     int err = args_place(place, name);
     if (likely(err == MRMA_SUCCESS) && source == MPI_PROC_NULL)
         err = rma_notify_expect(rec->win, what);

@@ -17,7 +17,8 @@
 #include "mpi/traced/traced.h"
 
 enum {
-    FENCE_ASSERTS = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED
+    FENCE_ASSERTS = MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED,
+    POST_ASSERTS = MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT
 };
 
 MRMA_PUBLIC int PMPI_Win_fence(int assert, MPI_Win win)
@@ -30,8 +31,11 @@ MRMA_PUBLIC int PMPI_Win_fence(int assert, MPI_Win win)
         return mpi_host.Win_fence(assert, win);
     asserts = args_asserts(assert, FENCE_ASSERTS);
     traced_event(rec, (struct trace_record){.kind = TRACE_FENCE, .arg = (uint32_t)asserts});
-    err = likely(asserts >= 0) ? rma_fence(rec->win, asserts) : MRMA_ERR_ASSERT;
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_fence", err);
+    err = likely(asserts >= 0) ? rma_fence(rec->win, asserts)
+                               : args_bad_assert(assert, FENCE_ASSERTS);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_fence", RMA_CALL_FENCE, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_fence);
 
@@ -46,14 +50,16 @@ MRMA_PUBLIC int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_start(group, assert, win);
     asserts = args_asserts(assert, MPI_MODE_NOCHECK);
-    err =
-        likely(asserts >= 0) ? group_get(&rec->access, rec->group, group, &ranks) : MRMA_ERR_ASSERT;
+    err = likely(asserts >= 0) ? group_get(&rec->access, rec->group, group, &ranks)
+                               : args_bad_assert(assert, MPI_MODE_NOCHECK);
     if (likely(err == MRMA_SUCCESS)) {
         traced_group(rec, TRACE_START, ranks->ranks, ranks->n, asserts);
         err = rma_start(rec->win, ranks->ranks, ranks->n, asserts);
         group_put(&rec->access, ranks);
     }
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_start", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_start", RMA_CALL_START, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_start);
 
@@ -66,7 +72,9 @@ MRMA_PUBLIC int PMPI_Win_complete(MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_complete(win);
     err = rma_complete(rec->win);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_complete", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_complete", RMA_CALL_COMPLETE, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_complete);
 
@@ -79,15 +87,17 @@ MRMA_PUBLIC int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_post(group, assert, win);
-    asserts = args_asserts(assert, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT);
+    asserts = args_asserts(assert, POST_ASSERTS);
     err = likely(asserts >= 0) ? group_get(&rec->exposure, rec->group, group, &ranks)
-                               : MRMA_ERR_ASSERT;
+                               : args_bad_assert(assert, POST_ASSERTS);
     if (likely(err == MRMA_SUCCESS)) {
         traced_group(rec, TRACE_POST, ranks->ranks, ranks->n, asserts);
         err = rma_post(rec->win, ranks->ranks, ranks->n, asserts);
         group_put(&rec->exposure, ranks);
     }
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_post", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_post", RMA_CALL_POST, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_post);
 
@@ -100,7 +110,9 @@ MRMA_PUBLIC int PMPI_Win_wait(MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_wait(win);
     err = rma_wait(rec->win);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_wait", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_wait", RMA_CALL_WAIT, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_wait);
 
@@ -118,7 +130,7 @@ MRMA_PUBLIC int PMPI_Win_test(MPI_Win win, int *flag)
     if (likely(err == MRMA_SUCCESS))
         err = rma_test(rec->win, &done);
     if (unlikely(err != MRMA_SUCCESS))
-        return win_fail(rec, "MPI_Win_test", err);
+        return sync_fail(rec, "MPI_Win_test", RMA_CALL_WAIT, err, NO_TARGET);
     traced_event(rec, (struct trace_record){.kind = TRACE_TEST, .arg = done});
     *flag = done;
     return MPI_SUCCESS;

@@ -11,6 +11,7 @@
  */
 #include <mpi.h>
 
+#include "base/fault.h"
 #include "mpi/calls/argcheck.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
@@ -18,9 +19,9 @@
 #include "rma/fast.h"
 
 /* What a rank that is none of the window's gives. */
-static int not_a_rank(int rank)
+static int not_a_rank(const struct win_rec *rec, int rank)
 {
-    return rank == MPI_PROC_NULL ? MRMA_SUCCESS : MRMA_ERR_RANK;
+    return rank == MPI_PROC_NULL ? MRMA_SUCCESS : args_bad_rank(rec, "rank", rank);
 }
 
 static uint16_t traced_lock(bool exclusive, int assert)
@@ -43,14 +44,14 @@ static __attribute__((noinline)) int lock_general(int lock_type, int rank, int a
                                             .peer = rank,
                                             .what = traced_lock(exclusive, assert)});
     if (unlikely(!exclusive && lock_type != MPI_LOCK_SHARED))
-        err = MRMA_ERR_LOCKTYPE;
+        err = FAULT(engine_messages(), LOCKTYPE, lock_type, MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
     else if (unlikely(asserts < 0))
-        err = MRMA_ERR_ASSERT;
+        err = args_bad_assert(assert, MPI_MODE_NOCHECK);
     else
         err = likely(args_rank_ok(rec, rank)) ? rma_lock(rec->win, exclusive, rank, asserts)
-                                              : not_a_rank(rank);
+                                              : not_a_rank(rec, rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : win_fail_target(rec, "MPI_Win_lock", err, rank);
+                                       : sync_fail(rec, "MPI_Win_lock", RMA_CALL_LOCK, err, rank);
 }
 
 /* Lock and unlock have a short cut, for the window used last and a lock that is free. */
@@ -74,10 +75,11 @@ static __attribute__((noinline)) int unlock_general(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_unlock(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rank);
+    err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rec, rank);
     traced_event(rec, (struct trace_record){.kind = TRACE_UNLOCK, .peer = rank});
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : win_fail_target(rec, "MPI_Win_unlock", err, rank);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_unlock", RMA_CALL_UNLOCK, err, rank);
 }
 
 MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
@@ -103,8 +105,11 @@ MRMA_PUBLIC int PMPI_Win_lock_all(int assert, MPI_Win win)
                  (struct trace_record){.kind = TRACE_LOCK,
                                        .peer = -1,
                                        .what = TRACE_LOCK_ALL | (assert ? TRACE_LOCK_NOCHECK : 0)});
-    err = likely(asserts >= 0) ? rma_lock_all(rec->win, asserts) : MRMA_ERR_ASSERT;
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_lock_all", err);
+    err = likely(asserts >= 0) ? rma_lock_all(rec->win, asserts)
+                               : args_bad_assert(assert, MPI_MODE_NOCHECK);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_lock_all", RMA_CALL_LOCK_ALL, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_lock_all);
 
@@ -118,7 +123,9 @@ MRMA_PUBLIC int PMPI_Win_unlock_all(MPI_Win win)
         return mpi_host.Win_unlock_all(win);
     err = rma_unlock_all(rec->win);
     traced_event(rec, (struct trace_record){.kind = TRACE_UNLOCK, .peer = -1});
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_unlock_all", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_unlock_all", RMA_CALL_UNLOCK_ALL, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_unlock_all);
 
@@ -130,9 +137,9 @@ static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, false) : not_a_rank(rank);
+    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, false) : not_a_rank(rec, rank);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : win_fail_target(rec, "MPI_Win_flush", err, rank);
+                                       : sync_fail(rec, "MPI_Win_flush", RMA_CALL_FLUSH, err, rank);
 }
 
 /* With a short cut for the window used last. */
@@ -155,7 +162,9 @@ MRMA_PUBLIC int PMPI_Win_flush_all(MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_all(win);
     err = rma_flush_all(rec->win, false);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_flush_all", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_flush_all", RMA_CALL_FLUSH_ALL, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_flush_all);
 
@@ -167,9 +176,10 @@ static __attribute__((noinline)) int flush_local_general(int rank, MPI_Win win)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_local(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, true) : not_a_rank(rank);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : win_fail_target(rec, "MPI_Win_flush_local", err, rank);
+    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, true) : not_a_rank(rec, rank);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_flush_local", RMA_CALL_FLUSH, err, rank);
 }
 
 /* With the short cut of MPI_Win_flush. */
@@ -192,8 +202,9 @@ MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_flush_local_all(win);
     err = rma_flush_all(rec->win, true);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : win_fail(rec, "MPI_Win_flush_local_all", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_flush_local_all", RMA_CALL_FLUSH_ALL, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_flush_local_all);
 
@@ -206,6 +217,8 @@ MRMA_PUBLIC int PMPI_Win_sync(MPI_Win win)
     if (unlikely(rec == NULL))
         return mpi_host.Win_sync(win);
     err = rma_sync(rec->win);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : win_fail(rec, "MPI_Win_sync", err);
+    return likely(err == MRMA_SUCCESS)
+               ? MPI_SUCCESS
+               : sync_fail(rec, "MPI_Win_sync", RMA_CALL_SYNC, err, NO_TARGET);
 }
 MRMA_EXPORT_MPI(Win_sync);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "boot/boot_mpi.h"
 #include "engine.h"
 #include "mpi/calls/argcheck.h"
@@ -91,9 +92,9 @@ static void record_undo(struct win_rec *rec)
 static int check_places(const struct win_args *args, const void *baseptr, const MPI_Win *win)
 {
     const bool makes = args->flavor == WIN_ALLOCATE || args->flavor == WIN_ALLOCATE_SHARED;
-    const int err = args_place(win, "window");
+    const int err = args_place(win, "win");
 
-    return err == MRMA_SUCCESS && makes ? args_place(baseptr, "base") : err;
+    return err == MRMA_SUCCESS && makes ? args_place(baseptr, "baseptr") : err;
 }
 
 /* The local half of creation. msg: what was wrong, if that is not plain. */
@@ -102,12 +103,8 @@ static int win_prepare(const struct win_args *args, const struct boot *boot, str
 {
     int err = engine_get(msg, len);
 
-    if (err == MRMA_SUCCESS) {
+    if (err == MRMA_SUCCESS)
         err = args_window(args->size, args->disp_unit, args->base, args->flavor == WIN_CREATE);
-        if (err != MRMA_SUCCESS)
-            snprintf(msg, len, "base %p, size %lld, displacement unit %lld", args->base,
-                     (long long)args->size, (long long)args->disp_unit);
-    }
     if (err == MRMA_SUCCESS)
         err = win_info_read(args->info, info, msg, len);
     if (err == MRMA_SUCCESS)
@@ -135,10 +132,19 @@ static int win_join(const struct win_args *args, struct boot_mpi *bm, const stru
     }
     record_undo(rec);
     if (!bm->begun) {
-        boot_mpi_refuse(bm, err);
+        boot_mpi_refuse(bm, err, (int)error_fault(err));
         boot_mpi_leave(bm);
     }
     return err;
+}
+
+static void say_refusal(const struct boot_mpi *bm, char *msg, size_t len)
+{
+    char why[128];
+
+    fault_brief((enum fault)bm->fault, why, sizeof why);
+    snprintf(msg, len, "rank %d of the communicator cannot create the window%s%s", bm->refused_by,
+             why[0] != '\0' ? ": " : "", why);
 }
 
 /* A variable with a wrong value is mostly wrong for all, and one of them names it. */
@@ -163,8 +169,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     if (rc != MPI_SUCCESS)
         return rc; /* no communicator: the host has said so */
     if (inter)
-        return comm_fail(args->comm, args->func, MRMA_ERR_COMM,
-                         "windows need an intracommunicator");
+        return comm_fail(args->comm, args->func, FAULT(engine_messages(), COMM_INTER), "");
     err = boot_mpi_init(&bm, args->comm);
     if (err != MRMA_SUCCESS)
         return comm_fail(args->comm, args->func, err,
@@ -184,15 +189,14 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         return comm_fail_as(args->comm, REPORT_ALWAYS, args->func, MRMA_ERR_OTHER, absent);
     }
     if (err != MRMA_SUCCESS) {
-        boot_mpi_refuse(&bm, err);
+        boot_mpi_refuse(&bm, err, (int)error_fault(err));
         boot_mpi_leave(&bm);
         return prepare_fail(args, &bm, err, msg);
     }
     err = win_join(args, &bm, &info, rec);
     if (err != MRMA_SUCCESS) {
         if (bm.refused_by >= 0 && bm.refused_by != bm.boot.rank)
-            snprintf(msg, sizeof msg, "rank %d of the communicator cannot create the window",
-                     bm.refused_by);
+            say_refusal(&bm, msg, sizeof msg);
         else if (bm.host_failed)
             snprintf(msg, sizeof msg, "a collective of the host on the communicator failed");
         return comm_fail(args->comm, args->func, err, msg);
@@ -266,7 +270,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     MPI_Win handle = win != NULL ? *win : MPI_WIN_NULL;
     TRACED_WIN(Win_free, handle);
     struct win_rec *rec = win_lookup(handle);
-    int err = args_place(win, "window"), rc, refused = MPI_SUCCESS;
+    int err = args_place(win, "win"), rc, refused = MPI_SUCCESS;
 
     if (unlikely(err != MRMA_SUCCESS))
         return plain_fail("MPI_Win_free", err, "");
@@ -275,7 +279,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     if (!rec->freeing) {
         err = win_free_begin(rec->win);
         if (err != MRMA_SUCCESS && err != MRMA_ERR_PROC_FAILED)
-            return win_fail(rec, "MPI_Win_free", err);
+            return sync_fail(rec, "MPI_Win_free", RMA_CALL_FREE, err, NO_TARGET);
         rec->freeing = true;
         const int told = win_take_error(rec->win);
         err = err != MRMA_SUCCESS ? err : told;
@@ -305,13 +309,15 @@ MRMA_PUBLIC int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_attach(win, base, size);
-    err = size < 0 ? MRMA_ERR_SIZE : win_attach(rec->win, base, (uint64_t)size);
-    if (err == MRMA_SUCCESS)
-        return MPI_SUCCESS;
-    char length[48];
-
-    snprintf(length, sizeof length, "%lld bytes of ", (long long)size);
-    return region_fail(rec, "MPI_Win_attach", err, base, length);
+    if (rec->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        err = FAULT(engine_messages(), ATTACH_KIND, win_maker(rec));
+    else if (size < 0)
+        err = FAULT(engine_messages(), ATTACH_SIZE, (long long)size, base);
+    else
+        err = win_attach(rec->win, base, (uint64_t)size);
+    if (err == MRMA_ERR_SIZE && size >= 0)
+        err = FAULT(engine_messages(), ATTACH_WRAPS, base, (long long)size);
+    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_attach", err);
 }
 MRMA_EXPORT_MPI(Win_attach);
 
@@ -323,7 +329,9 @@ MRMA_PUBLIC int PMPI_Win_detach(MPI_Win win, const void *base)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_detach(win, base);
-    err = win_detach(rec->win, base);
-    return err == MRMA_SUCCESS ? MPI_SUCCESS : region_fail(rec, "MPI_Win_detach", err, base, "");
+    err = rec->flavor != MPI_WIN_FLAVOR_DYNAMIC
+              ? FAULT(engine_messages(), ATTACH_KIND, win_maker(rec))
+              : win_detach(rec->win, base);
+    return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_detach", err);
 }
 MRMA_EXPORT_MPI(Win_detach);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "base/text.h"
 #include "engine.h"
 #include "mpi/process/state.h"
@@ -56,12 +57,10 @@ static bool find(MPI_Info info, const char *key, char *text)
 
 int win_info_odd(const char *key, const char *text, const char *expected, char *msg, size_t len)
 {
-    const bool strict = engine_conf(mpi_state.engine)->strict;
-
-    snprintf(msg, len, "info key %s=\"%.100s\" is not understood%s: expected %s", key, text,
-             strict ? "" : " and ignored", expected);
-    if (strict)
-        return MRMA_ERR_INFO_VALUE;
+    if (engine_conf(mpi_state.engine)->strict)
+        return FAULT(engine_messages(), INFO_ODD, key, text, expected);
+    snprintf(msg, len, "info key %s=\"%.100s\" is not understood and ignored: expected %s", key,
+             text, expected);
     log_msg(engine_messages(), LOG_LEVEL_INFO, "%s", msg);
     msg[0] = '\0'; /* it is no error */
     return MRMA_SUCCESS;

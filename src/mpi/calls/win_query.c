@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "mpi/calls/argcheck.h"
 #include "mpi/calls/win.h"
 #include "mpi/calls/win_attr.h"
@@ -84,7 +85,7 @@ MRMA_PUBLIC int PMPI_Win_get_attr(MPI_Win win, int keyval, void *attribute, int 
     MPI_Aint value;
     int err = MRMA_SUCCESS;
 
-    if (rec != NULL && (err = args_place(attribute, "attribute")) == MRMA_SUCCESS)
+    if (rec != NULL && (err = args_place(attribute, "attribute_val")) == MRMA_SUCCESS)
         err = args_place(flag, "flag");
     if (unlikely(err != MRMA_SUCCESS))
         return win_fail(rec, "MPI_Win_get_attr", err);
@@ -102,7 +103,7 @@ MRMA_PUBLIC int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
 
     if (unlikely(rec == NULL))
         return mpi_host.Win_get_info(win, info);
-    err = args_place(info, "info");
+    err = args_place(info, "info_used");
     if (err == MRMA_SUCCESS)
         err = win_info_make(rec, info);
     return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_get_info", err);
@@ -123,7 +124,7 @@ MRMA_PUBLIC int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
     memcpy(values.kinds, rec->kinds, sizeof values.kinds);
     err = win_info_read(info, &values, msg, sizeof msg);
     if (err != MRMA_SUCCESS)
-        return win_fail(rec, "MPI_Win_set_info", log_fail(engine_messages(), err, "%s", msg));
+        return win_fail(rec, "MPI_Win_set_info", err);
     win_set_hints(rec->win, &values.hints);
     memcpy(rec->kinds, values.kinds, sizeof rec->kinds);
     return MPI_SUCCESS;
@@ -140,13 +141,16 @@ int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, const void *
     int err = args_place(size, "size");
 
     if (err == MRMA_SUCCESS)
-        err = args_place(unit_place, "displacement unit");
+        err = args_place(unit_place, "disp_unit");
     if (err == MRMA_SUCCESS)
-        err = args_place(baseptr, "base");
+        err = args_place(baseptr, "baseptr");
     if (err != MRMA_SUCCESS)
         return win_fail(rec, "MPI_Win_shared_query", err);
     if (rank != MPI_PROC_NULL && !args_rank_ok(rec, rank))
-        return win_fail_target(rec, "MPI_Win_shared_query", MRMA_ERR_RANK, rank);
+        return win_fail_target(rec, "MPI_Win_shared_query", args_bad_rank(rec, "rank", rank), rank);
+    if (rec->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return win_fail(rec, "MPI_Win_shared_query",
+                        FAULT(engine_messages(), QUERY_DYNAMIC, win_maker(rec)));
     err = win_shared_query(rec->win, rank == MPI_PROC_NULL ? -1 : rank, &bytes, disp_unit, &base);
     if (err != MRMA_SUCCESS)
         return win_fail_target(rec, "MPI_Win_shared_query", err, rank);

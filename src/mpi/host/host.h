@@ -40,7 +40,7 @@
     X(Wait) X(Waitany) X(Waitall) X(Waitsome) X(Test) X(Testany) X(Testall) X(Testsome) \
     X(Request_get_status) X(Request_get_status_any) X(Request_get_status_all) \
     X(Request_get_status_some) X(Request_free) X(Cancel) X(Start) X(Startall) \
-    X(Comm_split_type) X(Group_free) X(Pcontrol) \
+    X(Comm_split_type) X(Group_free) X(Pcontrol) X(Error_string) X(Error_class) \
     X(Init) X(Init_thread) X(T_init_thread) X(Finalize) X(Comm_spawn) X(Comm_spawn_multiple) \
     X(Session_init) X(Session_finalize) X(Group_from_session_pset) X(Comm_create_from_group)
 

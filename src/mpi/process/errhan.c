@@ -2,9 +2,11 @@
 /*
  * errhan.c - the one table of error classes, and how an error is told.
  *
- * The layer that detects an error may have said what it saw, which is held here until the call is
- * over; then the call is named: function, window, rank, target, displacement, length, and the epoch
- * state (MPI 4.1, 12.7). The lines are written before the handler is called since the default
+ * The layer that detects an error has said what it saw, by a row of the table of faults or in
+ * words of its own, which is held here until the call is over; where it has not, since it had no
+ * time for that, the refused arguments are looked at again (rma/explain.c). Then the call is
+ * named: function, argument and what is wrong with it, window, rank, target, and of a wrong epoch
+ * its state (MPI 4.1, 12.7). The lines are written before the handler is called since the default
  * handler does not return. Handlers are the host's: those of the carrier window and of the user's
  * communicator. State: the texts held for the calling thread. No locks.
  *
@@ -18,11 +20,13 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "engine.h"
 #include "mpi/host/host.h"
 #include "mpi/host/job.h"
 #include "mpi/host/self.h"
+#include "mpi/process/error_code.h"
 #include "mpi/process/state.h"
 #include "rma/rma.h"
 
@@ -63,39 +67,137 @@ int err_class(int err)
     return err >= 0 && err < MRMA_ERR_LAST ? classes[err] : MPI_ERR_INTERN;
 }
 
-/* What was said of the error that the present call of this thread will return, a line each. */
-static _Thread_local char held[2048];
+/* What was said of the error that the present call of this thread will return: the row of the table
+ * and its text, and what lower layers saw, a line each. */
+static _Thread_local struct {
+    enum fault fault;
+    char text[LOG_HELD], causes[1024];
+} held;
 
-bool error_hold(const char *text)
+static void hold_cause(const char *text)
 {
-    const size_t used = strlen(held), len = strlen(text);
+    const size_t used = strlen(held.causes), len = strlen(text);
 
+    if (used + len + 2 > sizeof held.causes)
+        return; /* what came first is nearest to the cause */
+    memcpy(held.causes + used, text, len);
+    memcpy(held.causes + used + len, "\n", 2);
+}
+
+bool error_hold(int fault, const char *text)
+{
     if (mpi_state.engine != NULL && engine_in_agent(mpi_state.engine))
         return false;
-    if (used + len + 2 > sizeof held)
-        return true; /* what came first is nearest to the cause */
-    memcpy(held + used, text, len);
-    memcpy(held + used + len, "\n", 2);
+    if (fault == FAULT_NONE) {
+        hold_cause(text);
+    } else if (held.fault == FAULT_NONE || held.fault == (enum fault)fault) {
+        held.fault = (enum fault)fault;
+        snprintf(held.text, sizeof held.text, "%s", text);
+    }
     return true;
 }
 
-/* One line, behind the causes if it is fatal; else at level info, where the causes have been
- * written. A fatal error ends the job next. */
-static void tell(bool fatal, const char *fmt, ...)
+void error_forget(void)
+{
+    held.fault = FAULT_NONE;
+    held.causes[0] = '\0';
+}
+
+enum fault error_fault(int err)
+{
+    return fault_row(held.fault)->err == err ? held.fault : FAULT_NONE;
+}
+
+bool error_is_named(int err)
+{
+    return held.causes[0] != '\0' || error_fault(err) != FAULT_NONE;
+}
+
+/* What is said of an error of which nobody has said more. */
+static const char *general(int err)
+{
+    switch (err) {
+    case MRMA_ERR_NO_MEM:
+        return "there is not enough memory";
+    case MRMA_ERR_PROC_FAILED:
+        return "a process of the window is lost";
+    case MRMA_ERR_RMA_SYNC:
+        return "the call does not fit the epochs of origin and target";
+    case MRMA_ERR_RMA_RANGE:
+        return "memory outside of the target's window is named";
+    case MRMA_ERR_RMA_ATTACH:
+        return "the memory is not attached, or no more can be attached";
+    case MRMA_ERR_INTERN:
+        return "this is an error of the library, or a packet that no correct process sends; please "
+               "report it";
+    default:
+        return "the arguments do not fit this window, or each other";
+    }
+}
+
+/* What is wrong with a call, and the words around it. */
+struct message {
+    char what[768];  /* function, class, argument, why, section */
+    char where[384]; /* window, rank, target; "" for calls without a window */
+    const char *advice;
+    char *causes; /* of lower layers, that what does not say already */
+};
+
+/* The first of the causes, without the name of its error, for want of a row of the table. */
+static const char *first_cause(char **rest)
+{
+    char *line = *rest = held.causes;
+
+    if (*line == '\0')
+        return NULL;
+    line = strsep(rest, "\n");
+    char *behind = strstr(line, ": ");
+    return behind != NULL ? behind + 2 : line;
+}
+
+/* detail: for want of a row and of causes; "". */
+static void say_what(struct message *m, const char *func, int err, const char *detail)
+{
+    const bool named = error_fault(err) != FAULT_NONE;
+    const struct fault_row *row = fault_row(error_fault(err));
+    const char *text = held.text, *prefix = "MPI_ERR_", *name = mrma_err_name(err);
+
+    m->advice = row->advice;
+    m->causes = held.causes;
+    if (!named && detail[0] != '\0')
+        text = detail;
+    else if (!named && (text = first_cause(&m->causes)) == NULL)
+        text = general(err);
+    if (err == MRMA_ERR_PROC_FAILED) { /* the hosts' class for it is an extension */
+        prefix = "";
+        name = "MPI_ERR_OTHER (PROC_FAILED)";
+    }
+    snprintf(m->what, sizeof m->what, "%s: %s%s: %s%s%s%s", func, prefix, name, text,
+             row->section[0] != '\0' ? " [MPI 4.1, " : "", row->section,
+             row->section[0] != '\0' ? "]" : "");
+}
+
+/* Two lines, behind the causes if it is fatal; else at level info, where the causes have been
+ * written. A fatal error ends the job next. Returns the code for the program. */
+static int tell(struct message *m, bool fatal, int err)
 {
     const struct log *log = engine_messages();
-    char line[1024], *rest = held;
-    va_list args;
+    const enum log_level level = fatal ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO;
+    const bool more = m->where[0] != '\0' || m->advice[0] != '\0';
+    char all[sizeof m->what + sizeof m->where + 160];
 
-    va_start(args, fmt);
-    vsnprintf(line, sizeof line, fmt, args);
-    va_end(args);
-    for (char *cause; fatal && *rest != '\0' && (cause = strsep(&rest, "\n")) != NULL;)
-        log_msg(log, LOG_LEVEL_ERROR, "%s", cause);
-    held[0] = '\0';
-    log_msg(log, fatal ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s", line);
+    while (fatal && log->level < LOG_LEVEL_INFO && m->causes != NULL && *m->causes != '\0')
+        log_msg(log, level, "%s", strsep(&m->causes, "\n"));
+    log_msg(log, level, "%s", m->what);
+    if (more)
+        log_msg(log, level, "  %s%s%s", m->where,
+                m->where[0] != '\0' && m->advice[0] != '\0' ? ". " : "", m->advice);
+    snprintf(all, sizeof all, "%s%s%s%s%s", m->what, m->where[0] != '\0' ? "; " : "", m->where,
+             m->advice[0] != '\0' ? ". " : "", m->advice);
+    error_forget();
     if (fatal)
         job_let_messages_out();
+    return error_code(err, err_class(err), all);
 }
 
 /* Does this handler end the job? It is released. */
@@ -123,109 +225,148 @@ static bool win_fatal(MPI_Win win)
     return PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || is_fatal(handler);
 }
 
-static void win_raise(MPI_Win win, int class)
+/* A handler that ends the job gets the class: what the host makes of a code differs, and the
+ * message is written. One that returns at once is not called (host.h). */
+static void win_raise(MPI_Win win, int class, int code)
 {
     MPI_Errhandler handler;
 
-    if (PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || !handler_returns(handler))
-        PMPI_Win_call_errhandler(win, class);
+    if (PMPI_Win_get_errhandler(win, &handler) == MPI_SUCCESS && handler_returns(handler))
+        return;
+    PMPI_Win_call_errhandler(win, win_fatal(win) ? class : code);
 }
 
-static void comm_raise(MPI_Comm comm, int class)
+static void comm_raise(MPI_Comm comm, int class, int code)
 {
     MPI_Errhandler handler;
 
-    if ((comm == MPI_COMM_WORLD && !world_in_use()) ||
-        PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || !handler_returns(handler))
-        PMPI_Comm_call_errhandler(comm, class);
+    if (comm == MPI_COMM_WORLD && !world_in_use())
+        handler = MPI_ERRHANDLER_NULL;
+    else if (PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS && handler_returns(handler))
+        return;
+    PMPI_Comm_call_errhandler(comm, comm_fatal(comm) ? class : code);
 }
 
 void request_fail(const char *func, int err)
 {
-    tell(comm_fatal(MPI_COMM_WORLD), "%s: the operation of a request failed: %s", func,
-         mrma_err_name(err));
+    struct message m = {.where = ""};
+
+    say_what(&m, func, err, "");
+    snprintf(m.where, sizeof m.where, "the operation of a request has failed");
+    (void)tell(&m, comm_fatal(MPI_COMM_WORLD), err);
 }
 
-/* to: ", target ..." or ""; where: ", displacement ..." or ""; state: of the epoch, or "". */
-static int win_tell(const struct win_rec *rec, const char *func, int err, const char *to,
-                    const char *where, const char *state)
+static const char *maker(const struct win_rec *rec)
 {
-    MPI_Win handle = atomic_load_explicit(&rec->handle, memory_order_relaxed);
-    char name[MPI_MAX_OBJECT_NAME + 1] = "";
+    static const char *const makers[] = {[WIN_CREATE] = "MPI_Win_create",
+                                         [WIN_ALLOCATE] = "MPI_Win_allocate",
+                                         [WIN_ALLOCATE_SHARED] = "MPI_Win_allocate_shared",
+                                         [WIN_DYNAMIC] = "MPI_Win_create_dynamic"};
+
+    return makers[win_flavor(rec->win)];
+}
+
+const char *win_maker(const struct win_rec *rec)
+{
+    return maker(rec);
+}
+
+/* Appends to text of len bytes. */
+static __attribute__((format(printf, 3, 4))) void append(char *text, size_t len, const char *fmt,
+                                                         ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(text + used, len - used, fmt, args);
+    va_end(args);
+}
+
+/* Epochs are named where they are what is wrong. */
+static bool of_epochs(int err)
+{
+    return err == MRMA_ERR_RMA_SYNC || err == MRMA_ERR_RMA_CONFLICT;
+}
+
+/* target -1: none. */
+static int win_report(const struct win_rec *rec, const char *func, int err, int target)
+{
+    const MPI_Win handle = atomic_load_explicit(&rec->handle, memory_order_relaxed);
+    char name[MPI_MAX_OBJECT_NAME + 1] = "", state[256];
+    struct message m = {.where = ""};
+    size_t room = sizeof m.where;
     int len;
 
+    say_what(&m, func, err, "");
     PMPI_Win_get_name(handle, name, &len);
-    tell(win_fatal(handle), "%s: %s on window %u \"%s\", rank %d of %d%s%s: %s", func,
-         mrma_err_name(err), (unsigned)win_id(rec->win), name, rec->rank, rec->nproc, to, where,
-         state);
-    win_raise(handle, err_class(err));
-    return err_class(err);
-}
-
-/* target -1: none. where: ", displacement ..." or "". */
-static int win_report(const struct win_rec *rec, const char *func, int err, int target,
-                      const char *where)
-{
-    char state[256] = "", to[32] = "";
-
-    win_describe(rec->win, target, state, sizeof state);
-    if (target >= 0)
-        snprintf(to, sizeof to, ", target %d", target);
-    return win_tell(rec, func, err, to, where, state);
-}
-
-int region_fail(const struct win_rec *rec, const char *func, int err, const void *base,
-                const char *length)
-{
-    char region[96];
-
-    snprintf(region, sizeof region, "%smemory at %p", length, base);
-    return win_tell(rec, func, err, "", "", region);
+    append(m.where, room, "window %u", (unsigned)win_id(rec->win));
+    if (name[0] != '\0')
+        append(m.where, room, " \"%s\"", name);
+    append(m.where, room, " of %s, rank %d of %d", maker(rec), rec->rank, rec->nproc);
+    if (target != NO_TARGET)
+        append(m.where, room, ", target %d", target);
+    if (of_epochs(err)) {
+        const bool inside = target >= 0 && target < rec->nproc;
+        win_describe(rec->win, inside ? target : -1, state, sizeof state);
+        append(m.where, room, ", %s", state);
+    }
+    const int code = tell(&m, win_fatal(handle), err);
+    win_raise(handle, err_class(err), code);
+    return code;
 }
 
 int win_fail(const struct win_rec *rec, const char *func, int err)
 {
-    return win_report(rec, func, err, -1, "");
-}
-
-/* A rank that is not in the window is named, but has no epoch state. */
-static int in_window(const struct win_rec *rec, int target)
-{
-    return target >= 0 && target < rec->nproc ? target : -1;
+    return win_report(rec, func, err, NO_TARGET);
 }
 
 int win_fail_target(const struct win_rec *rec, const char *func, int err, int target)
 {
-    char where[32] = "";
+    return win_report(rec, func, err, target);
+}
 
-    if (in_window(rec, target) < 0)
-        snprintf(where, sizeof where, ", target %d", target);
-    return win_report(rec, func, err, in_window(rec, target), where);
+int sync_fail(const struct win_rec *rec, const char *func, enum rma_call call, int err, int target)
+{
+    if (!error_is_named(err))
+        rma_explain_sync(rec->win, call, target >= 0 && target < rec->nproc ? target : -1, err);
+    return win_report(rec, func, err, target);
 }
 
 int op_fail(const struct win_rec *rec, const char *func, int err, const struct rma_op *op)
 {
-    char where[128], *end = where + sizeof where, *at = where;
-
     if (err == OP_NOTHING)
         return MPI_SUCCESS;
-    if (in_window(rec, op->target) < 0)
-        at += snprintf(at, (size_t)(end - at), ", target %d", op->target);
-    at += snprintf(at, (size_t)(end - at), ", displacement %lld, ", (long long)op->disp);
-    if (op->ttype != NULL)
-        snprintf(at, (size_t)(end - at), "%zu elements of %zu bytes", op->tcount, op->ttype->size);
-    else
-        snprintf(at, (size_t)(end - at), "%lld elements", (long long)op->tcount);
-    return win_report(rec, func, err, in_window(rec, op->target), where);
+    if (!error_is_named(err) && op->target >= 0 && op->target < rec->nproc && op->ttype != NULL)
+        rma_explain_op(rec->win, op, err);
+    return win_report(rec, func, err, op->target);
+}
+
+/* comm: whose handler is called; where: of the message. */
+static int comm_report(MPI_Comm comm, enum report_when when, const char *func, int err,
+                       const char *detail, const char *where)
+{
+    struct message m;
+
+    say_what(&m, func, err, detail);
+    snprintf(m.where, sizeof m.where, "%s", where);
+    const int code =
+        tell(&m, when == REPORT_ALWAYS || (when == REPORT_IF_FATAL && comm_fatal(comm)), err);
+    comm_raise(comm, err_class(err), code);
+    return code;
 }
 
 int comm_fail_as(MPI_Comm comm, enum report_when when, const char *func, int err,
                  const char *detail)
 {
-    tell(when == REPORT_ALWAYS || (when == REPORT_IF_FATAL && comm_fatal(comm)), "%s: %s%s%s", func,
-         mrma_err_name(err), detail[0] != '\0' ? ": " : "", detail);
-    comm_raise(comm, err_class(err));
-    return err_class(err);
+    char where[MPI_MAX_OBJECT_NAME + 64] = "", name[MPI_MAX_OBJECT_NAME + 1] = "";
+    int rank, size, len;
+
+    PMPI_Comm_get_name(comm, name, &len);
+    if (PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS && PMPI_Comm_size(comm, &size) == MPI_SUCCESS)
+        snprintf(where, sizeof where, "rank %d of %d of %s", rank, size,
+                 name[0] != '\0' ? name : "the communicator");
+    return comm_report(comm, when, func, err, detail, where);
 }
 
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail)
@@ -235,5 +376,5 @@ int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail)
 
 int plain_fail(const char *func, int err, const char *detail)
 {
-    return comm_fail(MPI_COMM_WORLD, func, err, detail);
+    return comm_report(MPI_COMM_WORLD, REPORT_IF_FATAL, func, err, detail, "");
 }

@@ -2,9 +2,9 @@
 /*
  * errhan.h - from an internal error to an MPI error class and an error handler.
  *
- * Each function tells the error in one line, calls the error handler that MPI 4.1, 9.3 names and,
- * if that returns, gives back the class for the entry point to return. None of them is on a path
- * that succeeds.
+ * Each function tells the error in two lines, calls the error handler that MPI 4.1, 9.3 names and,
+ * if that returns, gives back the code for the entry point to return, whose text MPI_Error_string
+ * gives (error_code.h). None of them is on a path that succeeds.
  *
  * An error whose handler ends the job is written at error level, behind what lower layers said of
  * its cause. Any other is the program's to handle: it is written at level info only.
@@ -17,17 +17,29 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/fault.h"
 #include "mpi/process/win_table.h"
-
-struct rma_op;
+#include "rma/rma.h"
 
 /* Not an error: the target is MPI_PROC_NULL and there is nothing to do. */
 enum { OP_NOTHING = -1 };
 
-/* error_hold is the hold of the engine's log (log.h): it keeps the text of log_fail until the
- * present call of this thread tells its error. Returns false for the agent's thread, which has no
- * such call. */
-bool error_hold(const char *text) __attribute__((cold));
+/* No rank that a program could give by mistake. */
+enum { NO_TARGET = INT32_MIN };
+
+/* error_hold is the hold of the engine's log (log.h): it keeps the text of log_fail, or the fault
+ * with its text, until the present call of this thread tells its error. The first fault is kept.
+ * Returns false for the agent's thread, which has no such call. */
+bool error_hold(int fault, const char *text) __attribute__((cold));
+
+/* error_forget drops what error_hold has kept for the present call. */
+void error_forget(void) __attribute__((cold));
+
+/* error_fault returns the fault of err that error_hold has kept, or FAULT_NONE. */
+enum fault error_fault(int err) __attribute__((cold));
+
+/* error_is_named returns whether error_hold has kept what says why the call returns err. */
+bool error_is_named(int err) __attribute__((cold));
 
 /* request_fail tells that the operation of a request, which func has made, has failed with err. No
  * handler is called: the wait will return the error. */
@@ -40,20 +52,22 @@ int err_class(int err);
  */
 int win_fail(const struct win_rec *rec, const char *func, int err) __attribute__((cold));
 
-/* region_fail is for an error of MPI_Win_attach or MPI_Win_detach, which epochs have nothing to do
- * with: the message names the memory, whose length is given as text in front of it, "" if none was
- * named. */
-int region_fail(const struct win_rec *rec, const char *func, int err, const void *base,
-                const char *length) __attribute__((cold));
+/* win_maker returns the name of the call that has made the window, a constant. */
+const char *win_maker(const struct win_rec *rec);
 
 /* win_fail_target is for an error of a call that concerns one target, such as a lock: the window's
  * error handler is called. target need not be a rank of the window. */
 int win_fail_target(const struct win_rec *rec, const char *func, int err, int target)
     __attribute__((cold));
 
-/* op_fail is for an error of a communication call: the window's error handler is called. What op
- * holds of target, displacement and length is named. OP_NOTHING is no error and gives MPI_SUCCESS.
- */
+/* sync_fail is for an error of a synchronization call: it is win_fail_target, or win_fail for
+ * NO_TARGET, and finds out what is wrong where nobody has said it. */
+int sync_fail(const struct win_rec *rec, const char *func, enum rma_call call, int err, int target)
+    __attribute__((cold));
+
+/* op_fail is for an error of a communication call: the window's error handler is called. What is
+ * wrong is found out from op where nobody has said it. OP_NOTHING is no error and gives
+ * MPI_SUCCESS. */
 int op_fail(const struct win_rec *rec, const char *func, int err, const struct rma_op *op)
     __attribute__((cold));
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/process/state.h"
@@ -48,12 +49,13 @@ static int translate(MPI_Group window, MPI_Group group, struct group_ranks *out)
     for (int i = 0; i < n; i++)
         own[i] = i;
     bool inside = n == 0 || PMPI_Group_translate_ranks(group, n, own, window, ranks) == MPI_SUCCESS;
-    for (int i = 0; inside && i < n; i++)
-        inside = ranks[i] != MPI_UNDEFINED;
+    int first = 0;
+    while (inside && first < n && ranks[first] != MPI_UNDEFINED)
+        first++;
     free(own);
-    if (!inside) {
+    if (!inside || first < n) {
         free(ranks);
-        return MRMA_ERR_GROUP;
+        return FAULT(engine_messages(), GROUP_FOREIGN, n, first);
     }
     free(out->ranks);
     out->ranks = ranks;
@@ -95,7 +97,7 @@ int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
     int err;
 
     if (unlikely(group == MPI_GROUP_NULL))
-        return MRMA_ERR_GROUP;
+        return FAULT(engine_messages(), GROUP_NULL, "MPI_GROUP_NULL");
     /* Pairs with the release in group_put. One thread needs no exchange, which would
      * wait for the puts and signals before it to reach their lines. */
     if (mpi_state.threads &&

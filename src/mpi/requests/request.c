@@ -22,6 +22,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/order.h"
 #include "mpi/host/export.h"
@@ -252,12 +253,25 @@ void request_traced_tests(int n, const MPI_Request *requests)
             traced_request(TRACE_REQUEST_TEST, number);
 }
 
+static int request_refuse(MPI_Request handle)
+{
+    const char *func = "an operation of a window";
+
+    pthread_mutex_lock(&lock);
+    LIST_EACH (node, &live) {
+        const struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, live);
+        if (r->handle == handle)
+            func = r->func;
+    }
+    pthread_mutex_unlock(&lock);
+    return FAULT(engine_messages(), REQUEST_IS_RMA, func);
+}
+
 /* MPI 4.1, 12.3.5: erroneous for R-operations. The request stays as it is. */
 MRMA_PUBLIC int PMPI_Request_free(MPI_Request *request)
 {
     if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
-        return plain_fail("MPI_Request_free", MRMA_ERR_REQUEST,
-                          "the request belongs to an RMA operation");
+        return plain_fail("MPI_Request_free", request_refuse(*request), "");
     if (request != NULL)
         notify_request_free(*request);
     return mpi_host.Request_free(request);
@@ -267,8 +281,7 @@ MRMA_EXPORT_MPI(Request_free);
 MRMA_PUBLIC int PMPI_Cancel(MPI_Request *request)
 {
     if (request != NULL && *request != MPI_REQUEST_NULL && unlikely(request_is_ours(*request)))
-        return plain_fail("MPI_Cancel", MRMA_ERR_REQUEST,
-                          "the request belongs to an RMA operation");
+        return plain_fail("MPI_Cancel", request_refuse(*request), "");
     if (request != NULL)
         notify_request_cancel(*request);
     return mpi_host.Cancel(request);

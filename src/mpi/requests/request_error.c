@@ -74,18 +74,19 @@ static struct mpi_request *take(MPI_Request handle)
     return found;
 }
 
-/* Calls the window's handler, if quietly is false, and drops r. Returns the class. */
+/* Calls the window's handler, if quietly is false, and drops r. Returns the code. */
 static int tell(struct mpi_request *r, bool quietly)
 {
     const int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
     const struct win_rec *rec = r->rec;
+    int code = err_class(err);
 
     if (!quietly && rec != NULL)
-        win_fail(rec, r->func, err);
+        code = win_fail(rec, r->func, err);
     else if (!quietly)
-        plain_fail(r->func, err, "its window is gone");
+        code = plain_fail(r->func, err, "its window is gone");
     request_drop(r);
-    return err_class(err);
+    return code;
 }
 
 int request_told_one(const struct request_handles *kept, int index, int rc)
@@ -123,9 +124,9 @@ int request_told_many(const struct request_handles *kept, const MPI_Request *req
             continue;
         for (int other = 0; !any && wanted && other < *done; other++)
             statuses[other].MPI_ERROR = MPI_SUCCESS;
-        const int class = tell(r, any);
+        const int code = tell(r, any);
         if (wanted)
-            statuses[k].MPI_ERROR = class;
+            statuses[k].MPI_ERROR = code;
         any = true;
     }
     return any && rc == MPI_SUCCESS ? MPI_ERR_IN_STATUS : rc;

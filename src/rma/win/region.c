@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/win/region_tree.h"
 #include "rma/win/win.h"
 
@@ -328,11 +329,8 @@ static void end_export(const struct win *w, uint64_t segment)
 
 static int refuse(const struct win *w, uint64_t addr, uint64_t size, const struct region *met)
 {
-    return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
-                    "%llu bytes at 0x%llx overlap with the %llu bytes at 0x%llx that are attached "
-                    "to the window already (MPI 4.1, 12.2.4)",
-                    (unsigned long long)size, (unsigned long long)addr,
-                    (unsigned long long)met->len, (unsigned long long)met->addr);
+    return FAULT(w->rma->log, ATTACH_OVERLAP, (unsigned long long)addr, (unsigned long long)size,
+                 (unsigned long long)met->len, (unsigned long long)met->addr);
 }
 
 int region_attach(struct win *w, uint64_t addr, uint64_t size)
@@ -355,14 +353,9 @@ int region_attach(struct win *w, uint64_t addr, uint64_t size)
 static int refuse_detach(const struct win *w, uint64_t addr, const struct region *met)
 {
     if (met)
-        return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
-                        "no attached region begins at 0x%llx, which lies in the %llu bytes at "
-                        "0x%llx that are attached (MPI 4.1, 12.2.4)",
-                        (unsigned long long)addr, (unsigned long long)met->len,
-                        (unsigned long long)met->addr);
-    return log_fail(w->rma->log, MRMA_ERR_RMA_ATTACH,
-                    "no attached region begins at 0x%llx, or contains it (MPI 4.1, 12.2.4)",
-                    (unsigned long long)addr);
+        return FAULT(w->rma->log, DETACH_INSIDE, (unsigned long long)addr,
+                     (unsigned long long)met->len, (unsigned long long)met->addr);
+    return FAULT(w->rma->log, DETACH_NOTHING, (unsigned long long)addr);
 }
 
 int region_detach(struct win *w, uint64_t addr, bool *empty)

@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# error_text.sh - what MPI_Error_string says of each mistake that error_text.c makes, compared with error_text.txt.
+#
+# The file has three lines a mistake: its name, what this library says, and what MPICH says of the same program without this
+# library. Addresses are "ADDRESS" there, and the numbers that hosts give to locks "N". A host with less room for a text cuts it:
+# the program ends such a text with "...". With ERROR_TEXT_WRITE=FILE the script writes the file anew, under MPICH,
+# but for the mistakes with "_later" in their name, which are those of path nodes1.
+
+. "$abs_top_srcdir/test/mpi/mtest.sh"
+
+expected=$abs_top_srcdir/test/mpi/error_text.txt
+
+normal() {
+    sed -E -e 's/0x[0-9a-f]{9,}/ADDRESS/g' -e 's/(MPI_LOCK_[A-Z]*) \([0-9]+\)/\1 (N)/g'
+}
+
+# What MPICH itself says of a mistake: alone, since it may crash or wait for ever.
+of_host() {
+    MT_LIMIT=10 MPIRMA_DISABLE=1 mpirun 2 "$bin/error_text" "$1"
+    text=$(sed -n "s/^$1	//p" "$tmp/out")
+    test -n "$text" || { test "$rc" = 124 && text="(it waits for ever)" || text="(the program crashes)"; }
+    # Handles and communicators differ from run to run; the stack of calls begins behind the first sentence.
+    printf '%s\n' "$text" | sed -E -e 's/0x[0-9a-f]{4,}/ADDRESS/g' -e 's/, error stack: \|/:/'
+}
+
+mpirun 2 "$bin/error_text"
+test "$rc" = 0 || bad "error_text: exit code $rc"
+grep -E '^[a-z_]+	' "$tmp/out" | normal >"$tmp/seen"
+# Over the network the target finds that memory is not attached, and a later call of the origin says it.
+case $MPI_PATH in nodes*) later=yes ;; *) later=no ;; esac
+if test -n "$ERROR_TEXT_WRITE"; then
+    while IFS='	' read -r name text; do
+        printf '%s\n  libmpi-rma: %s\n  MPICH: %s\n\n' "$name" "$text" "$(of_host "$name" </dev/null)"
+    done <"$tmp/seen" >"$ERROR_TEXT_WRITE"
+    exit
+fi
+awk -F '\t' -v later="$later" '
+    FNR == NR { if (/^[a-z]/) name = $0; else if (sub(/^  libmpi-rma: /, "")) { want[name] = $0; n += name !~ /_later$/ } next }
+    {
+        seen++
+        text = $2
+        cut = sub(/\.\.\.$/, "", text)
+        if (later == "yes" && ($1 "_later") in want) want[$1] = want[$1 "_later"]
+        same = cut ? index(want[$1], substr(text, 1, length(text) - 20)) == 1 : text == want[$1]
+        if (!same) print $1 ":\n  expected: " want[$1] "\n  seen:     " $2
+    }
+    END { if (seen != n || n < 100) print "expected " n " mistakes, seen " seen + 0 }' "$expected" "$tmp/seen" >"$tmp/differs"
+if test -s "$tmp/differs"; then
+    mv "$tmp/differs" "$tmp/out"
+    bad "texts differ from error_text.txt:"
+fi
+finish
