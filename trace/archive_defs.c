@@ -116,11 +116,14 @@ static void write_regions(struct defs *defs)
     for (unsigned i = 0; i < OWN_REGIONS; i++)
         write_region(defs, region_of_own(i), &own_region_name[i], OTF2_REGION_ROLE_ARTIFICIAL,
                      OTF2_PARADIGM_MPI);
-    for (unsigned i = TRACE_CALL_LAST; i < defs->archive->job->ncalls; i++)
-        if (*archive_call_name(defs->archive, i))
-            write_region(defs, region_of_call(i),
-                         &(struct region_name){archive_call_name(defs->archive, i), NULL},
-                         OTF2_REGION_ROLE_WRAPPER, OTF2_PARADIGM_MPI);
+    /* Without gaps, which readers warn of: damaged records may have any number. */
+    for (unsigned i = TRACE_CALL_LAST; i < defs->archive->job->ncalls; i++) {
+        const char *name = archive_call_name(defs->archive, i);
+
+        write_region(defs, region_of_call(i),
+                     &(struct region_name){*name ? name : "(name not recorded)", NULL},
+                     OTF2_REGION_ROLE_WRAPPER, OTF2_PARADIGM_MPI);
+    }
     for (uint32_t i = 0; i < defs->archive->job->regions.n; i++)
         write_region(defs, region_of_program(defs->archive, i),
                      &(struct region_name){defs->archive->job->regions.name[i], NULL},

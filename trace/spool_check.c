@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "spool_kinds.h"
+#include "trace/spool_pack.h"
 
 enum { SHOWN_MAX = 3 };
 #define TIME_MAX (UINT64_C(1) << 62)
@@ -34,17 +35,18 @@ static bool kind_known(const struct trace_record *r)
     return r->kind > TRACE_END && r->kind < TRACE_KINDS;
 }
 
-/* Whether the time of record i fits between what came before and what comes next. */
+/* Whether the time of record i, and of all that it stands for, fits between what came before and
+ * what comes next. */
 static bool time_good(const struct spool_file *file, size_t i, size_t n, uint64_t last)
 {
-    uint64_t time = file->record[i].time;
+    uint64_t time = file->record[i].time, end = spool_end_of(&file->record[i]);
 
     if (time < last || time > TIME_MAX || (last && time - last > PAUSE_MAX))
         return false;
     if (i + 1 < n && kind_known(&file->record[i + 1]) && !is_ranks(&file->record[i + 1])) {
         uint64_t next = file->record[i + 1].time;
 
-        if (next >= last && next < time && last)
+        if (next >= last && next < end && last)
             return false;
     }
     return true;
@@ -97,8 +99,8 @@ uint64_t spool_check(struct spool_file *file, uint32_t nproc)
         }
         if (r->kind != TRACE_WRITE) /* which may come between a call's record and its ranks */
             ranks_left = r->kind == TRACE_START || r->kind == TRACE_POST ? r->id : 0;
-        last = r->time;
-        file->first = file->first ? file->first : last;
+        last = spool_end_of(r);
+        file->first = file->first ? file->first : r->time;
         file->last = last;
     }
     if (bytes % sizeof(struct trace_record) && file->n == n) {

@@ -4,11 +4,14 @@
  */
 #include "spool_kinds.h"
 
+#include "trace/spool_pack.h"
+
 enum spool_window spool_window_of(unsigned kind)
 {
     switch (kind) {
     case TRACE_ENTER:
     case TRACE_LEAVE:
+    case TRACE_CALL:
     case TRACE_REQUEST_DONE:
     case TRACE_REQUEST_TEST:
     case TRACE_RANKS:
@@ -101,6 +104,15 @@ static bool message_fields_good(const struct trace_record *r, uint32_t nproc)
     }
 }
 
+/* The fields of the records that it stands for. */
+static bool call_op_good(const struct trace_record *r)
+{
+    const unsigned call = r->what & SPOOL_LOW, op = r->what >> SPOOL_SHIFT;
+
+    return r->peer >= 0 && call > TRACE_CALL_NONE && call < TRACE_CALL_LAST + TRACE_NAMES_MAX &&
+           op >= TRACE_PUT && op <= TRACE_COMPARE_AND_SWAP && r->arg >> SPOOL_SHIFT;
+}
+
 bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
 {
     if (r->kind == TRACE_NAME || r->kind == TRACE_OBJECT || r->kind == TRACE_TEXT ||
@@ -113,11 +125,14 @@ bool spool_fields_good(const struct trace_record *r, uint32_t nproc)
     switch (r->kind) {
     case TRACE_ENTER:
     case TRACE_LEAVE:
+    case TRACE_CALL:
         return r->what > TRACE_CALL_NONE && r->what < TRACE_CALL_LAST + TRACE_NAMES_MAX;
     case TRACE_WIN_CREATE:
         return r->peer >= 0 && r->arg <= nproc && (uint32_t)r->peer < r->arg;
     case TRACE_OP:
         return r->peer >= 0 && r->what >= TRACE_PUT && r->what <= TRACE_COMPARE_AND_SWAP;
+    case TRACE_CALL_OP:
+        return call_op_good(r);
     case TRACE_START:
     case TRACE_POST:
         return r->id <= nproc;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "spool_check.h"
+#include "trace/spool_pack.h"
 
 enum { RANKS_MAX = 1 << 24 };
 
@@ -142,6 +143,31 @@ static void check_together(struct spool *spool)
     }
 }
 
+/* Puts all records that the file's records stand for in their place. */
+static void unpack(struct spool_file *file)
+{
+    struct trace_record all[SPOOL_UNPACKED_MAX], *record;
+    uint64_t before = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < file->n; i++)
+        n += spool_unpack(&file->record[i], &before, all);
+    if (n == file->n)
+        return;
+    record = zalloc(n, sizeof *record);
+    before = 0;
+    n = 0;
+    for (size_t i = 0; i < file->n; i++) {
+        const unsigned some = spool_unpack(&file->record[i], &before, all);
+
+        memcpy(&record[n], all, some * sizeof *record);
+        n += some;
+    }
+    file->record = record;
+    file->unpacked = true;
+    file->n = n;
+}
+
 bool spool_open(struct spool *spool, const char *dir)
 {
     *spool = (struct spool){.dir = text("%s/spool", dir)};
@@ -173,6 +199,7 @@ bool spool_open(struct spool *spool, const char *dir)
     for (size_t i = 0; i < spool->n; i++) {
         progress("checking the files of the processes", i, spool->n);
         spool->damaged += spool_check(&spool->file[i], spool->nproc);
+        unpack(&spool->file[i]);
     }
     progress_end();
     if (spool->n > 0)
@@ -210,6 +237,8 @@ char *spool_text(const struct spool_file *file, size_t at)
 void spool_close(struct spool *spool)
 {
     for (size_t i = 0; i < spool->n; i++) {
+        if (spool->file[i].unpacked)
+            free(spool->file[i].record);
         munmap(spool->file[i].map, spool->file[i].mapped);
         free(spool->file[i].path);
     }

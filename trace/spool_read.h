@@ -5,12 +5,14 @@
  * The files are mapped privately. A record that cannot be right (an unknown kind or call, a time
  * before its predecessor's or after its successor's, a list of ranks of no call) is reported by
  * file and offset, and its kind is overwritten in memory by SPOOL_DAMAGED: who walks the records
- * skips that kind and may believe all others. A file whose header is wrong is reported and left
+ * skips that kind and may believe all others. Records that stand for several (trace/spool_pack.h) are
+ * replaced by these. A file whose header is wrong is reported and left
  * out.
  */
 #ifndef MRMA_TRACE_SPOOL_READ_H
 #define MRMA_TRACE_SPOOL_READ_H
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "trace/spool.h"
@@ -23,7 +25,8 @@ struct spool_file {
     void *map;
     size_t mapped;                 /* bytes */
     const struct spool_head *head; /* at the map's begin */
-    struct trace_record *record;   /* behind the header */
+    struct trace_record *record;   /* behind the header, or unpacked in memory of their own */
+    bool unpacked;                 /* which record is then */
     size_t n;                      /* records up to the end, damaged ones included */
     uint64_t first, last;          /* times of the first and last good record; 0 without any */
 };

@@ -6,6 +6,9 @@
  * next, for a record may lie in both. A record's kind is stored last: whoever reads the file of a
  * process that was killed finds whole records, then zeros.
  *
+ * A call that has only waited, or issued an operation and completed it, takes one record: where it
+ * returns, its records become that one (spool_pack.h).
+ *
  * A thread may end while the trace is closed, and its destructor has no other way to the trace than
  * its own struct: so that and the trace stay until the thread has ended, whoever is last.
  *
@@ -33,6 +36,15 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "trace/spool_dir.h"
+#include "trace/spool_pack.h"
+
+/* What the last records of a thread are, if they may yet become one (spool_pack.h). */
+enum folds {
+    FOLDS_NOTHING,
+    FOLDS_CALL, /* a TRACE_ENTER */
+    FOLDS_OP,   /* a TRACE_ENTER and its TRACE_OP */
+    FOLDS_DONE /* these, and at th->time the operation was done, of which no record is written yet */
+};
 
 enum { PIECE = 1 << 18 }; /* bytes by which a file grows; a multiple of any page size in use */
 
@@ -61,6 +73,9 @@ struct thread {
     size_t used;   /* bytes of the piece */
     uint64_t time; /* of the last record, */
     uint16_t kind; /* and what it was */
+    enum folds folds;
+    size_t enter;                  /* where the TRACE_ENTER is that folds speaks of */
+    uint64_t op_number, op_before; /* of the last TRACE_OP, and of the one before it */
 };
 
 /* *spool is to be freed. MRMA_ERR_NO_MEM and MRMA_ERR_OTHER: it is NULL. */
@@ -106,6 +121,7 @@ static void stop(struct thread *th)
     if (th->fd >= 0)
         close(th->fd);
     th->fd = -1;
+    th->folds = FOLDS_NOTHING;
 }
 
 /* From there to end the file has room, all zeros: written, since the kernel makes many pages in one
@@ -167,6 +183,7 @@ static void set_head(const struct log *log, int fd, size_t offset, uint64_t valu
 
 static bool grow(struct thread *th)
 {
+    th->folds = FOLDS_NOTHING; /* those may be mapped no more */
     const int failed = map_next(th);
     if (!failed)
         return true;
@@ -196,7 +213,91 @@ static void put(struct thread *th, const struct trace_record *rec)
     th->kind = kind;
     *at = copy;
     __atomic_store_n(&at->kind, kind, __ATOMIC_RELEASE);
+    if (kind == TRACE_ENTER) {
+        th->enter = th->used;
+        th->folds = FOLDS_CALL;
+    } else {
+        th->folds = kind == TRACE_OP && th->folds == FOLDS_CALL ? FOLDS_OP : FOLDS_NOTHING;
+    }
+    if (kind == TRACE_OP) {
+        th->op_before = th->op_number;
+        th->op_number = rec->id;
+    }
     th->used += sizeof *rec;
+}
+
+static struct trace_record *record_at(const struct thread *th, size_t used)
+{
+    return (struct trace_record *)(void *)(th->piece + used);
+}
+
+/* It is known that the operation is done, and not written before the call returns. */
+static bool fold_done(struct thread *th, const struct trace_record *done)
+{
+    const struct trace_record *op = record_at(th, th->enter + sizeof *op);
+
+    if (th->folds != FOLDS_OP || done->id != op->id)
+        return false;
+    th->folds = FOLDS_DONE;
+    th->time = done->time < th->time ? th->time : done->time;
+    th->kind = TRACE_DONE;
+    return true;
+}
+
+/* The file ends before the call's records while they are changed, and with zeros behind the one that
+ * is left: who reads it after the process was killed here finds whole records. Only the order of
+ * this thread's own stores counts for that, so that a fence for the compiler does. */
+static bool fold_op(struct thread *th, const struct trace_record *leave)
+{
+    struct trace_record *enter = record_at(th, th->enter), *op = enter + 1;
+
+    if (leave->time != th->time || !spool_op_fits(enter, op, leave, th->op_before))
+        return false;
+    enter->kind = TRACE_END;
+    atomic_signal_fence(memory_order_seq_cst);
+    spool_pack_op(enter, op, leave, th->op_before);
+    *op = (struct trace_record){.kind = TRACE_END};
+    th->used -= sizeof *op;
+    __atomic_store_n(&enter->kind, TRACE_CALL_OP, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Between the two stores the record is still a TRACE_ENTER, whose arg nobody reads. */
+static bool fold_call(struct thread *th, const struct trace_record *leave)
+{
+    struct trace_record *enter = record_at(th, th->enter);
+
+    if (!spool_pack_call(enter, leave))
+        return false;
+    __atomic_store_n(&enter->kind, TRACE_CALL, __ATOMIC_RELEASE);
+    return true;
+}
+
+static bool fold_leave(struct thread *th, const struct trace_record *leave)
+{
+    struct trace_record last = {.time = leave->time < th->time ? th->time : leave->time,
+                                .what = leave->what};
+
+    if (th->folds == FOLDS_CALL ? !fold_call(th, &last)
+                                : th->folds != FOLDS_DONE || !fold_op(th, &last))
+        return false;
+    th->folds = FOLDS_NOTHING;
+    th->time = last.time;
+    th->kind = TRACE_LEAVE;
+    return true;
+}
+
+/* Does the record become one with those before it, so that none is added? */
+static bool fold(struct thread *th, const struct trace_record *rec)
+{
+    switch (rec->kind) {
+    case TRACE_DONE:
+        return fold_done(th, rec);
+    case TRACE_LEAVE:
+        return fold_leave(th, rec);
+    default:
+        return false;
+    }
 }
 
 /* Where the process may run. Fails for machines with more processors than cpu_set_t has; then
@@ -314,9 +415,50 @@ static struct thread *this_thread(struct trace *tr)
     return likely(th != NULL) ? th : make_thread(tr);
 }
 
+static bool make_room(struct thread *th, struct trace_record *written)
+{
+    const uint64_t begin = th->tr->spec.clock();
+    if (!grow(th))
+        return false;
+    const uint64_t end = th->tr->spec.clock();
+    *written = (struct trace_record){.time = end, .kind = TRACE_WRITE, .bytes = end - begin};
+    return true;
+}
+
+/* Behind rec: what is recorded of making room for it is later than rec. */
+static __attribute__((noinline)) void add_with_room(struct thread *th,
+                                                    const struct trace_record *rec)
+{
+    struct trace_record written;
+    if (!make_room(th, &written))
+        return;
+    put(th, rec);
+    put(th, &written);
+}
+
+static void append(struct thread *th, const struct trace_record *rec)
+{
+    if (likely(th->used + sizeof *rec <= PIECE))
+        put(th, rec);
+    else
+        add_with_room(th, rec);
+}
+
+/* The operation that is done gets the record of that. */
+static void append_done(struct thread *th)
+{
+    const struct trace_record *op = record_at(th, th->enter + sizeof *op);
+    const struct trace_record done = {
+        .time = th->time, .kind = TRACE_DONE, .win = op->win, .peer = op->peer, .id = op->id};
+
+    append(th, &done);
+}
+
 /* Its file has all that it will have, and all that the thread has done. */
 static void finish(struct thread *th)
 {
+    if (th->folds == FOLDS_DONE)
+        append_done(th);
     if (th->fd >= 0)
         set_head(&th->tr->log, th->fd, offsetof(struct spool_head, closed), 1);
     if (th->fd >= 0 && ftruncate(th->fd, th->offset + (off_t)th->used))
@@ -411,27 +553,6 @@ uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind)
     return likely(th != NULL) && th->kind == kind ? th->time : 0;
 }
 
-static bool make_room(struct thread *th, struct trace_record *written)
-{
-    const uint64_t begin = th->tr->spec.clock();
-    if (!grow(th))
-        return false;
-    const uint64_t end = th->tr->spec.clock();
-    *written = (struct trace_record){.time = end, .kind = TRACE_WRITE, .bytes = end - begin};
-    return true;
-}
-
-/* Behind rec: what is recorded of making room for it is later than rec. */
-static __attribute__((noinline)) void add_with_room(struct thread *th,
-                                                    const struct trace_record *rec)
-{
-    struct trace_record written;
-    if (!make_room(th, &written))
-        return;
-    put(th, rec);
-    put(th, &written);
-}
-
 /* What a reader needs to understand what comes when the recording is resumed. */
 static bool is_always_recorded(enum trace_kind kind)
 {
@@ -461,10 +582,12 @@ void trace_add(struct trace *tr, const struct trace_record *rec)
         return;
     if (unlikely(trace_is_stopped(tr)) && !is_always_recorded(rec->kind))
         return;
-    if (likely(th->used + sizeof *rec <= PIECE))
-        put(th, rec);
-    else
-        add_with_room(th, rec);
+    if (th->folds != FOLDS_NOTHING && fold(th, rec))
+        return;
+    if (unlikely(th->folds == FOLDS_DONE))
+        append_done(th);
+    if (likely(th->fd >= 0))
+        append(th, rec);
 }
 
 void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n)

@@ -6,8 +6,8 @@
  * DIR/spool/RANK-THREAD: a header, then records of one size in the order of time. The file grows in
  * pieces that are all zeros and is mapped while it is written, so what a process has recorded stays
  * readable however the process ends: the records end at the first one whose kind is TRACE_END.
- * mpi-rma-trace makes an OTF2 archive of the files of all processes; both include this header, and
- * nothing else describes the format. Numbers are those of the machine; the magic number tells a
+ * mpi-rma-trace makes an OTF2 archive of the files of all processes; both include this header and
+ * spool_pack.h, and nothing else describes the format. Numbers are those of the machine; the magic number tells a
  * reader on another kind of machine that it cannot read them.
  *
  * Ranks in records are ranks in the window; TRACE_WIN_CREATE tells which rank the process itself
@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define SPOOL_MAGIC UINT64_C(0x31304152544d5052)
-enum { SPOOL_VERSION = 9, SPOOL_TEXT = 64 };
+enum { SPOOL_VERSION = 10, SPOOL_TEXT = 64 };
 
 enum spool_thread { SPOOL_APPLICATION = 1, SPOOL_AGENT = 2 };
 
@@ -146,6 +146,14 @@ enum trace_kind {
     TRACE_ACCESS,     /* memory that the record before is about, which is an operation, a message
                          (TRACE_SEND, TRACE_RECEIVE, or TRACE_RECEIVED without a request), or a
                          window that has been made: struct trace_access. Where that is asked for */
+    /* What these two stand for, and the numbers that share a field of theirs: spool_pack.h. */
+    TRACE_CALL,    /* a call begins, and returns with nothing between: TRACE_ENTER, but arg: how
+                      long it takes */
+    TRACE_CALL_OP, /* a call that issues an operation and completes it: time, win, id: those of its
+                      TRACE_ENTER, peer: of its TRACE_OP, what: that of its TRACE_ENTER and of its
+                      TRACE_OP, arg: of its TRACE_OP, and how much greater its number is than that
+                      of the file's operation before it, bytes: in the lower half of its TRACE_OP,
+                      in the upper half how long the call takes */
     TRACE_KINDS
 };
 

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "../../trace/spool_kinds.h"
+#include "trace/spool_pack.h"
 
 enum { WINS_MAX = 4096, DEPTH_MAX = 16, RANKS_MAX = 256, NUMBERS_MAX = 100000 };
 
@@ -218,7 +219,8 @@ static void check_end(const struct thread *th, size_t at, const struct trace_rec
 static void check_file(const char *path, const char *name)
 {
     struct spool_head head;
-    struct trace_record r;
+    struct trace_record r, all[SPOOL_UNPACKED_MAX];
+    uint64_t before = 0;
     size_t at = 0;
     struct thread th = {.name = name};
     FILE *in = fopen(path, "r");
@@ -235,8 +237,12 @@ static void check_file(const char *path, const char *name)
     th.number = head.thread;
     th.proc->machine = head.machine;
     th.time = head.start;
-    for (; fread(&r, sizeof r, 1, in) == 1 && r.kind != TRACE_END; at++)
-        check_record(&th, at, &r);
+    for (; fread(&r, sizeof r, 1, in) == 1 && r.kind != TRACE_END; at++) {
+        const unsigned some = spool_unpack(&r, &before, all);
+
+        for (unsigned i = 0; i < some; i++)
+            check_record(&th, at, &all[i]);
+    }
     if (!feof(in))
         check_end(&th, at, &r, in);
     if (th.depth)

@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "trace/spool_pack.h"
+
 static uint64_t clock_ns(const struct made_file *file, double us)
 {
     return (uint64_t)((MAKE_BEGIN + us) * 1000.0 + 0.5) + (uint64_t)file->skew;
@@ -68,6 +70,49 @@ void make_machine(struct made_job *job, uint32_t rank, uint64_t machine, int64_t
     }
 }
 
+/* A call that record.c makes one record of, from record i on: in *packed, and how many records it
+ * stands for. */
+static size_t pack(const struct made_file *file, size_t i, uint64_t *before,
+                   struct trace_record *packed)
+{
+    const struct trace_record *r = &file->record[i];
+    const size_t left = file->n - i;
+
+    *packed = *r;
+    if (r->kind == TRACE_OP)
+        *before = r->id;
+    if (r->kind != TRACE_ENTER)
+        return 1;
+    if (left > 1 && r[1].kind == TRACE_LEAVE && spool_pack_call(packed, &r[1])) {
+        packed->kind = TRACE_CALL;
+        return 2;
+    }
+    if (left < 4 || r[1].kind != TRACE_OP || r[2].kind != TRACE_DONE || r[2].id != r[1].id ||
+        r[3].kind != TRACE_LEAVE || r[2].time != r[3].time ||
+        !spool_op_fits(r, &r[1], &r[3], *before))
+        return 1;
+    spool_pack_op(packed, &r[1], &r[3], *before);
+    packed->kind = TRACE_CALL_OP;
+    *before = r[1].id;
+    return 4;
+}
+
+/* Those of odd ranks are packed, so that each test has files of both kinds. */
+static void write_records(const struct made_file *file, FILE *stream)
+{
+    struct trace_record packed;
+    uint64_t before = 0;
+
+    for (size_t i = 0; i < file->n;) {
+        const bool is_packed = file->head.rank % 2;
+
+        if (!is_packed)
+            packed = file->record[i];
+        i += is_packed ? pack(file, i, &before, &packed) : 1;
+        assert_int_equal(fwrite(&packed, sizeof packed, 1, stream), 1);
+    }
+}
+
 static void write_file(const struct made_job *job, const struct made_file *file)
 {
     char path[320];
@@ -79,7 +124,7 @@ static void write_file(const struct made_job *job, const struct made_file *file)
     static const struct trace_record end[3];
     assert_non_null(stream);
     assert_int_equal(fwrite(&file->head, sizeof file->head, 1, stream), 1);
-    assert_int_equal(fwrite(file->record, sizeof *file->record, file->n, stream), file->n);
+    write_records(file, stream);
     assert_int_equal(fwrite(end, sizeof end, 1, stream), 1);
     assert_int_equal(fclose(stream), 0);
 }
@@ -273,7 +318,7 @@ uint64_t make_op(struct made_job *job, uint32_t rank, double begin, double end, 
                                     TRACE_CALL_Get_accumulate,
                                     TRACE_CALL_Fetch_and_op,
                                     TRACE_CALL_Compare_and_swap};
-    struct made_file *file = enter_window(job, rank, begin, call[op], (int32_t)target);
+    struct made_file *file = enter_window(job, rank, begin, call[op], 0);
     struct trace_record *r = on_window(file, begin, TRACE_OP);
 
     r->peer = (int32_t)target;
