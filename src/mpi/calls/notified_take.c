@@ -52,19 +52,30 @@ static int peer_of(int source)
     return source < 0 ? -1 : source;
 }
 
+/* A function of src/rma that tells how many notifications have come. */
+typedef int teller(struct win *w, int source, int number, uint64_t *come);
+
+/* What how tells, in *come. place: where the caller is told. */
+static int tell(const struct win_rec *rec, teller *how, int source, int number, const void *place,
+                uint64_t *come)
+{
+    struct rma_notified what;
+    const int err = describe(rec, source, number, 1, 0, place, "count", &what);
+
+    *come = 0;
+    return likely(err == MRMA_SUCCESS) ? how(rec->win, what.source, number, come) : err;
+}
+
 MRMA_PUBLIC int PMPIRMA_Notify_read(MPI_Win win, int source, int number, MPI_Count *value)
 {
     TRACED_TARGET(Notify_read, win, peer_of(source));
     struct win_rec *rec = win_lookup(win);
-    struct rma_notified what;
-    uint64_t come = 0;
+    uint64_t come;
     int err;
 
     if (unlikely(rec == NULL))
         return MPI_ERR_WIN;
-    err = describe(rec, source, number, 1, 0, value, "count", &what);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_notify_read(rec->win, what.source, number, &come);
+    err = tell(rec, rma_notify_read, source, number, value, &come);
     if (likely(err == MRMA_SUCCESS || err == OP_NOTHING))
         *value = (MPI_Count)come;
     return ended(rec, "MPIRMA_Notify_read", err, source);
@@ -75,53 +86,49 @@ MRMA_PUBLIC int PMPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Co
 {
     TRACED_TARGET(Notify_reset, win, peer_of(source));
     struct win_rec *rec = win_lookup(win);
-    struct rma_notified what;
-    uint64_t come = 0;
+    uint64_t come;
     int err;
 
     if (unlikely(rec == NULL))
         return MPI_ERR_WIN;
-    err = describe(rec, source, number, 1, 0, &come, "count", &what);
-    if (likely(err == MRMA_SUCCESS))
-        err = rma_notify_reset(rec->win, what.source, number, &come);
+    err = tell(rec, rma_notify_reset, source, number, &come, &come);
     if (likely(err == MRMA_SUCCESS || err == OP_NOTHING) && value != NULL)
         *value = (MPI_Count)come;
     return ended(rec, "MPIRMA_Notify_reset", err, source);
 }
 EXPORT_MPIRMA(Notify_reset);
 
-/* *taken: of which number; -1: of none. place: where the caller is told that. */
-static int await(const struct win_rec *rec, int source, int first, int n, MPI_Count count,
-                 const int *place, int *taken)
+/* What is taken: of one number or of any of n, the first being first, count notifications. */
+struct asked {
+    int source, first, n;
+    MPI_Count count;
+};
+
+/* A function of src/rma that takes notifications: it waits for them, or looks. */
+typedef int taker(struct win *w, const struct rma_notified *what, int *taken);
+
+/* *taken: of which number; -1: of none. place, called name: where the caller is told that. */
+static int take(const struct win_rec *rec, taker *how, const struct asked *a, const int *place,
+                const char *name, int *taken)
 {
     struct rma_notified what;
-    const int err = describe(rec, source, first, n, count, place, "notification_id", &what);
+    const int err = describe(rec, a->source, a->first, a->n, a->count, place, name, &what);
 
     *taken = -1;
-    return likely(err == MRMA_SUCCESS) ? rma_notify_wait(rec->win, &what, taken) : err;
-}
-
-/* As await, without waiting. */
-static int test(const struct win_rec *rec, int source, int first, int n, MPI_Count count,
-                const int *flag, int *taken)
-{
-    struct rma_notified what;
-    const int err = describe(rec, source, first, n, count, flag, "flag", &what);
-
-    *taken = -1;
-    return likely(err == MRMA_SUCCESS) ? rma_notify_test(rec->win, &what, taken) : err;
+    return likely(err == MRMA_SUCCESS) ? how(rec->win, &what, taken) : err;
 }
 
 MRMA_PUBLIC int PMPIRMA_Notify_wait(MPI_Win win, int source, int number, MPI_Count count)
 {
     TRACED_TARGET(Notify_wait, win, peer_of(source));
     struct win_rec *rec = win_lookup(win);
-    int taken;
+    const struct asked asked = {source, number, 1, count};
+    int taken, err;
 
     if (unlikely(rec == NULL))
         return MPI_ERR_WIN;
-    return ended(rec, "MPIRMA_Notify_wait", await(rec, source, number, 1, count, &taken, &taken),
-                 source);
+    err = take(rec, rma_notify_wait, &asked, &taken, "notification_id", &taken);
+    return ended(rec, "MPIRMA_Notify_wait", err, source);
 }
 EXPORT_MPIRMA(Notify_wait);
 
@@ -129,11 +136,12 @@ MRMA_PUBLIC int PMPIRMA_Notify_test(MPI_Win win, int source, int number, MPI_Cou
 {
     TRACED_TARGET(Notify_test, win, peer_of(source));
     struct win_rec *rec = win_lookup(win);
+    const struct asked asked = {source, number, 1, count};
     int taken, err;
 
     if (unlikely(rec == NULL))
         return MPI_ERR_WIN;
-    err = test(rec, source, number, 1, count, flag, &taken);
+    err = take(rec, rma_notify_test, &asked, flag, "flag", &taken);
     if (likely(err == MRMA_SUCCESS || err == OP_NOTHING))
         *flag = taken >= 0 || err == OP_NOTHING;
     return ended(rec, "MPIRMA_Notify_test", err, source);
@@ -145,11 +153,12 @@ MRMA_PUBLIC int PMPIRMA_Notify_waitany(MPI_Win win, int source, int first, int n
 {
     TRACED_TARGET(Notify_waitany, win, peer_of(source));
     struct win_rec *rec = win_lookup(win);
+    const struct asked asked = {source, first, n, count};
     int taken, err;
 
     if (unlikely(rec == NULL))
         return MPI_ERR_WIN;
-    err = await(rec, source, first, n, count, number, &taken);
+    err = take(rec, rma_notify_wait, &asked, number, "notification_id", &taken);
     if (likely(err == MRMA_SUCCESS || err == OP_NOTHING))
         *number = err == OP_NOTHING ? MPI_UNDEFINED : taken;
     return ended(rec, "MPIRMA_Notify_waitany", err, source);
@@ -161,13 +170,14 @@ MRMA_PUBLIC int PMPIRMA_Notify_testany(MPI_Win win, int source, int first, int n
 {
     TRACED_TARGET(Notify_testany, win, peer_of(source));
     struct win_rec *rec = win_lookup(win);
+    const struct asked asked = {source, first, n, count};
     int taken, err;
 
     if (unlikely(rec == NULL))
         return MPI_ERR_WIN;
     err = args_place(number, "notification_id");
     if (likely(err == MRMA_SUCCESS))
-        err = test(rec, source, first, n, count, flag, &taken);
+        err = take(rec, rma_notify_test, &asked, flag, "flag", &taken);
     if (likely(err == MRMA_SUCCESS || err == OP_NOTHING)) {
         *flag = taken >= 0 || err == OP_NOTHING;
         *number = taken >= 0 ? taken : MPI_UNDEFINED;

@@ -412,8 +412,11 @@ static bool leave_unsent(struct unsent *u)
 void pkt_word_came(struct pkt_target *pt)
 {
     const bool waits = !list_node_queued(&pt->unsent.link);
-    if (pt->count && (waits || (pt->unsent.awaited && pt->replies == pt->asks)) && !leave(pt) &&
-        waits)
+    const bool answered = pt->unsent.awaited && pt->replies == pt->asks;
+    if (!pt->count || (!waits && !answered))
+        return;
+    const bool left = leave(pt);
+    if (!left && waits) /* what waits no more is unsent again */
         unsent_add(pt->win->rma, &pt->unsent);
 }
 
