@@ -67,7 +67,6 @@ if test -n "$fabrics"; then
     done
     kind=-fabrics
     make_target="all test/fabric/libcard-fi.la"
-    test "$size" != ci || size=fabrics
 fi
 app=${APPS_DIR:-$top_srcdir/build-apps${APPS_NAME:+-$APPS_NAME}}
 mkdir -p "$app/results$kind" && app=$(cd "$app" && pwd) || exit 1

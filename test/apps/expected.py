@@ -3,9 +3,8 @@
 
 A file is named as the program; a line is
   POINT WHEN MPICH OPENMPI [REASON]
-with `ci` for WHEN if CI runs the test, `fabrics` if --ci --fabrics runs it over each fabric of the test provider as
-well, else `full`; and for each host three signs: the host alone, with the library, with the library over pretended
-nodes, which is also what holds over each fabric:
+with `ci` for WHEN if CI runs the test, else `full`; and for each host three signs: the host alone, with the library,
+with the library over pretended nodes, which is also what holds over each fabric:
   +  passes
   -  fails
   !  fails by not ending; it is given half a minute
@@ -51,7 +50,7 @@ class Expected:
 
     def _read(self, line: str) -> None:
         point, when, *signs, reason = (line.split(maxsplit=4) + [""] * 5)[:5]
-        if when not in ("fabrics", "ci", "full") or not all(re.fullmatch(r"[-+!s?.]{3}", three) for three in signs):
+        if when not in ("ci", "full") or not all(re.fullmatch(r"[-+!s?.]{3}", three) for three in signs):
             self._complain(f"not a line of this form: {line}")
             return
         if re.search("[-!s]", "".join(signs)) and not reason:
@@ -89,8 +88,8 @@ class Expected:
         return {"!": "hangs", "?": "any"}.get(self.signs[host, variant, point]) or self.result(host, variant, point)
 
     def runs(self, point: str, size: str) -> bool:
-        """Says whether a run of this size (full, short, ci, or fabrics for what CI runs over fabrics) has the point."""
-        return size == "full" or self.when[point] == "fabrics" or size != "fabrics" and self.when[point] == "ci"
+        """Says whether a run of this size (full, short or ci) has the point."""
+        return size == "full" or self.when[point] == "ci"
 
     def chosen(self, size: str) -> set[str]:
         """Returns the tests that a run of this size has."""

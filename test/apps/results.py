@@ -270,7 +270,7 @@ def _parser() -> argparse.ArgumentParser:
         one.set_defaults(ask=ask)
         one.add_argument("file", metavar="EXPECTED")
         if ask is _chosen:
-            one.add_argument("size", choices=("short", "ci", "fabrics"))
+            one.add_argument("size", choices=("short", "ci"))
             continue
         one.add_argument("host", choices=HOSTS)
         if ask is _differs:
