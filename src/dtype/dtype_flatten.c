@@ -381,7 +381,8 @@ static int make_form(struct flat *bytes, struct flat *elements, struct dtype_run
     return err;
 }
 
-int dtype_flatten_within(MPI_Datatype type, size_t most, struct dtype **out)
+/* Types with more runs than most, which is at least 3, become compact lists. */
+static int flatten_within(MPI_Datatype type, size_t most, struct dtype **out)
 {
     struct dtype_runs_bound bound = {.most = most};
     struct flat bytes, elements = nothing(&bound);
@@ -410,5 +411,5 @@ int dtype_flatten_within(MPI_Datatype type, size_t most, struct dtype **out)
 
 int dtype_flatten(MPI_Datatype type, struct dtype **out)
 {
-    return dtype_flatten_within(type, DTYPE_RUNS_MAX, out);
+    return flatten_within(type, DTYPE_RUNS_MAX, out);
 }

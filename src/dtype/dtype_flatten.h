@@ -19,8 +19,4 @@
  * Calls MPI. */
 int dtype_flatten(MPI_Datatype type, struct dtype **out);
 
-/* dtype_flatten_within is dtype_flatten with another bound than DTYPE_RUNS_MAX, at least 3: types
- * with more runs than most become compact lists. For tests. */
-int dtype_flatten_within(MPI_Datatype type, size_t most, struct dtype **out);
-
 #endif

@@ -164,7 +164,8 @@ static int helper_ask(const struct helper *helper, int request)
     return answer;
 }
 
-int cma_yama_scope(void)
+/* The number in /proc/sys/kernel/yama/ptrace_scope; -1: there is no Yama, or it does not tell. */
+static int yama_scope(void)
 {
     int scope = -1;
     FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -198,7 +199,7 @@ int cma_probe_self(struct cma_probe *out)
     uint64_t word = WORD_AT_FORK;
     struct helper target, sibling;
 
-    out->yama_scope = cma_yama_scope();
+    out->yama_scope = yama_scope();
     int e = helper_start(&target, 0, -1, &word);
     out->child = out->sibling = out->permitted = e;
     if (e != 0)

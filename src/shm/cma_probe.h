@@ -37,12 +37,8 @@ struct cma_probe {
 int cma_probe_self(struct cma_probe *out);
 
 /* cma_probe_explain writes one sentence about a result to buf (len bytes): why it is refused and
- * what would help. yama_scope is that of cma_yama_scope. Returns buf. */
+ * what would help. yama_scope is that of struct cma_probe. Returns buf. */
 const char *cma_probe_explain(int result, int yama_scope, char *buf, size_t len);
-
-/* cma_yama_scope returns the number in /proc/sys/kernel/yama/ptrace_scope; -1: there is no Yama, or
- * it does not tell. */
-int cma_yama_scope(void);
 
 /* cma_permit_peers lets every process of this user reach this one, where Yama's scope 1 would
  * refuse it (prctl PR_SET_PTRACER; elsewhere no effect). Called by a process whose memory peers

@@ -47,8 +47,8 @@ static void test_elements(void **state)
                 memcpy(before, target + 8, unit);
                 memcpy(expected, target, sizeof target);
                 acc_apply(op, type, expected + 8, origin + 1, 1);
-                acc_atomic_apply(op, type, target + 8, op == ACC_NO_OP ? NULL : origin + 1,
-                                 n % 2 ? old + 1 : NULL);
+                acc_atomic_elements(op, type, target + 8, op == ACC_NO_OP ? NULL : origin + 1,
+                                    n % 2 ? old + 1 : NULL, unit);
                 assert_memory_equal(target, expected, sizeof target);
                 if (n % 2)
                     assert_memory_equal(old + 1, before, unit);

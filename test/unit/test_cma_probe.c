@@ -11,6 +11,8 @@
 #include "../refuse.h"
 #include "shm/cma_probe.h"
 
+#define YAMA "/proc/sys/kernel/yama/ptrace_scope"
+
 static uint64_t target_word = 0x1122334455667788u;
 
 static uint64_t address_of(const void *p)
@@ -76,7 +78,7 @@ static void results_are_consistent(void **state)
 
     for (int i = 0; i < 5; i++) {
         assert_int_equal(cma_probe_self(&probe), 0);
-        assert_int_equal(probe.yama_scope, cma_yama_scope());
+        assert_int_equal(probe.yama_scope < 0, access(YAMA, R_OK) != 0);
         assert_true(probe.yama_scope >= -1 && probe.yama_scope <= 3);
         /* What siblings may do, a parent and a permitted sibling may do as well. */
         if (probe.sibling == 0)
@@ -182,7 +184,7 @@ static void every_result_has_an_explanation(void **state)
 static void permission_is_asked_only_where_yama_is(void **state)
 {
     (void)state;
-    assert_int_equal(cma_permit_peers(), cma_yama_scope() < 0 ? EINVAL : 0);
+    assert_int_equal(cma_permit_peers(), access(YAMA, R_OK) != 0 ? EINVAL : 0);
 }
 
 static int all_tests(void)

@@ -77,7 +77,7 @@ bool acc_atomic_fits(enum acc_type type, const void *target, size_t len)
     return len <= ACC_ATOMIC_MAX * unit && ((uintptr_t)target & (unit - 1)) == 0;
 }
 
-void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin,
+static void apply_one(enum acc_op op, enum acc_type type, void *target, const void *origin,
                       void *old)
 {
     switch (width[type]) {
@@ -100,9 +100,9 @@ void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const
 {
     const size_t unit = width[type];
     for (size_t done = 0; done < len; done += unit)
-        acc_atomic_apply(op, type, (char *)target + done,
-                         op == ACC_NO_OP ? NULL : (const char *)origin + done,
-                         old ? (char *)old + done : NULL);
+        apply_one(op, type, (char *)target + done,
+                  op == ACC_NO_OP ? NULL : (const char *)origin + done,
+                  old ? (char *)old + done : NULL);
 }
 
 bool acc_atomic(struct win *w, const struct win_ctl *ctl, void *at, const struct rma_op *op,

@@ -63,18 +63,14 @@ enum { ACC_ATOMIC_MAX = 4 };
  * window are known. */
 enum acc_way acc_atomic_way(const struct win *w);
 
-/* acc_atomic_apply does op on the element at target by one instruction, or a loop around one, with
- * the element at origin; old gets what was there, NULL: not wanted. acc_atomic_fits is true for it.
- * Between acc_atomic_enter and acc_atomic_leave. */
-void acc_atomic_apply(enum acc_op op, enum acc_type type, void *target, const void *origin,
-                      void *old);
-
 /* acc_atomic_fits returns whether instructions can do an accumulate of len bytes, whole elements of
  * this type, at target: few enough, of a size that they know, and aligned. */
 bool acc_atomic_fits(enum acc_type type, const void *target, size_t len);
 
-/* acc_atomic_elements does what acc_atomic_apply does for all elements of len bytes; origin and old
- * are packed. */
+/* acc_atomic_elements does op on the elements at target, len bytes in all, each by one instruction,
+ * or a loop around one, with the elements at origin; old gets what was there, NULL: not wanted.
+ * origin and old are packed. acc_atomic_fits is true for it. Between acc_atomic_enter and
+ * acc_atomic_leave. */
 void acc_atomic_elements(enum acc_op op, enum acc_type type, void *target, const void *origin,
                          void *old, size_t len);
 

@@ -19,10 +19,6 @@ enum rma_path { PATH_MAPPED, PATH_ASSISTED, PATH_PACKETS, PATH_RDMA, PATH_COUNT 
  * of them are; the network channel counts its own puts and gets. */
 enum { PATH_KINDS = PATH_RDMA };
 
-/* rma_path_name returns an enum rma_path in a word, for info and messages: "cma" for PATH_ASSISTED,
- * as users write it. */
-const char *rma_path_name(unsigned path);
-
 struct win_stats {
     uint64_t ops[PATH_KINDS];
     uint64_t bytes[PATH_KINDS];

@@ -7,7 +7,8 @@
 #include "base/err.h"
 #include "rma/win/path_ops.h"
 
-const char *rma_path_name(unsigned path)
+/* In a word, for info and messages: "cma" for PATH_ASSISTED, as users write it. */
+static const char *path_name(unsigned path)
 {
     static const char *const names[PATH_COUNT] = {[PATH_MAPPED] = "mapped",
                                                   [PATH_ASSISTED] = "cma",
@@ -84,5 +85,5 @@ const char *win_path_name(const struct win *w, int target)
     if (!t->peer) /* of another node, or pretended to be, and not in use yet */
         net = w->rma->conf->path != CONF_PATH_SHM_PACKETS || !records_are_there(w) ||
               !env->record_same_node(env->ctx, record_proc(w, target));
-    return net ? "net-packets" : rma_path_name(t->peer ? t->path : PATH_PACKETS);
+    return net ? "net-packets" : path_name(t->peer ? t->path : PATH_PACKETS);
 }
