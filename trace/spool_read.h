@@ -5,8 +5,8 @@
  * The files are mapped privately. A record that cannot be right (an unknown kind or call, a time
  * before its predecessor's or after its successor's, a list of ranks of no call) is reported by
  * file and offset, and its kind is overwritten in memory by SPOOL_DAMAGED: who walks the records
- * skips that kind and may believe all others. Records that stand for several (trace/spool_pack.h) are
- * replaced by these. A file whose header is wrong is reported and left
+ * skips that kind and may believe all others. Records that stand for several (trace/spool_pack.h)
+ * are replaced by these. A file whose header is wrong is reported and left
  * out.
  */
 #ifndef MRMA_TRACE_SPOOL_READ_H

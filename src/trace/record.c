@@ -43,7 +43,7 @@ enum folds {
     FOLDS_NOTHING,
     FOLDS_CALL, /* a TRACE_ENTER */
     FOLDS_OP,   /* a TRACE_ENTER and its TRACE_OP */
-    FOLDS_DONE /* these, and at th->time the operation was done, of which no record is written yet */
+    FOLDS_DONE  /* these; the operation was done at th->time, of which no record is written yet */
 };
 
 enum { PIECE = 1 << 18 }; /* bytes by which a file grows; a multiple of any page size in use */
@@ -244,9 +244,9 @@ static bool fold_done(struct thread *th, const struct trace_record *done)
     return true;
 }
 
-/* The file ends before the call's records while they are changed, and with zeros behind the one that
- * is left: who reads it after the process was killed here finds whole records. Only the order of
- * this thread's own stores counts for that, so that a fence for the compiler does. */
+/* The file ends before the call's records while they are changed, and with zeros behind the one
+ * that is left: who reads it after the process was killed here finds whole records. Only the order
+ * of this thread's own stores counts for that, so that a fence for the compiler does. */
 static bool fold_op(struct thread *th, const struct trace_record *leave)
 {
     struct trace_record *enter = record_at(th, th->enter), *op = enter + 1;

@@ -7,8 +7,8 @@
  * pieces that are all zeros and is mapped while it is written, so what a process has recorded stays
  * readable however the process ends: the records end at the first one whose kind is TRACE_END.
  * mpi-rma-trace makes an OTF2 archive of the files of all processes; both include this header and
- * spool_pack.h, and nothing else describes the format. Numbers are those of the machine; the magic number tells a
- * reader on another kind of machine that it cannot read them.
+ * spool_pack.h, and nothing else describes the format. Numbers are those of the machine; the magic
+ * number tells a reader on another kind of machine that it cannot read them.
  *
  * Ranks in records are ranks in the window; TRACE_WIN_CREATE tells which rank the process itself
  * has there. Times are nanoseconds of the monotonic clock of the process's machine.

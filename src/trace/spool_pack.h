@@ -20,8 +20,9 @@ enum {
     SPOOL_SHIFT = 8   /* and where the second begins */
 };
 
-/* spool_pack_call makes *r, the TRACE_ENTER of a call, its TRACE_CALL, but for the kind, which whoever
- * records sets last. False: *r is as it was, since the call is too long, or leave is of another. */
+/* spool_pack_call makes *r, the TRACE_ENTER of a call, its TRACE_CALL, but for the kind, which
+ * whoever records sets last. False: *r is as it was, since the call is too long, or leave is of
+ * another. */
 static inline bool spool_pack_call(struct trace_record *r, const struct trace_record *leave)
 {
     const uint64_t time = leave->time - r->time;
