@@ -26,6 +26,7 @@
 #include "mpi/host/host.h"
 #include "mpi/host/job.h"
 #include "mpi/host/self.h"
+#include "mpi/process/call_site.h"
 #include "mpi/process/error_code.h"
 #include "mpi/process/state.h"
 #include "rma/rma.h"
@@ -177,6 +178,15 @@ static void say_what(struct message *m, const char *func, int err, const char *d
              row->section[0] != '\0' ? "]" : "");
 }
 
+static void say_site(const struct log *log)
+{
+    char site[256];
+
+    call_site_say(site, sizeof site);
+    if (site[0] != '\0')
+        log_msg(log, LOG_LEVEL_ERROR, "  called at %s", site);
+}
+
 /* Two lines, behind the causes if it is fatal; else at level info, where the causes have been
  * written. A fatal error ends the job next. Returns the code for the program. */
 static int tell(struct message *m, bool fatal, int err)
@@ -195,8 +205,10 @@ static int tell(struct message *m, bool fatal, int err)
     snprintf(all, sizeof all, "%s%s%s%s%s", m->what, m->where[0] != '\0' ? "; " : "", m->where,
              m->advice[0] != '\0' ? ". " : "", m->advice);
     error_forget();
-    if (fatal)
+    if (fatal) {
+        say_site(log);
         job_let_messages_out();
+    }
     return error_code(err, err_class(err), all);
 }
 

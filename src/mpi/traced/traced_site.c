@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "mpi/process/call_site.h"
 #include "trace/record.h"
 
 enum { FRAMES_MAX = 32 };
@@ -62,20 +63,6 @@ static void add(struct object object)
     object.next = atomic_load_explicit(&objects, memory_order_relaxed);
     *added = object;
     atomic_store_explicit(&objects, added, memory_order_release);
-}
-
-/* libmpi.so, libmpi_mpifh.so, libmpich.so, libmpifort.so, libmpi-rma.so and their like. */
-static bool is_mpi(const char *path)
-{
-    static const char *const after[] = {".", "-", "_", "ch", "fort", "cxx"};
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-
-    if (strncmp(name, "libmpi", 6) != 0)
-        return false;
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
-        if (strncmp(name + 6, after[i], strlen(after[i])) == 0)
-            return true;
-    return false;
 }
 
 /* Where it is in memory. */
@@ -133,7 +120,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *trace)
                              known->size == object.size && known->build == object.build))
         return 0;
     path_of(info, path);
-    object.is_mpi = is_mpi(path);
+    object.is_mpi = call_site_is_mpi(path);
     trace_add_object(trace,
                      &(struct trace_object){
                          .pages = (uint32_t)((object.size - 1) / TRACE_OBJECT_PAGE + 1),

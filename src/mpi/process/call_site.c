@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * call_site.c - see call_site.h.
+ *
+ * The stack is walked up to the first address that is in no library of MPI. File and line are what
+ * addr2line says, in a process of its own, without the libraries that are preloaded here. No state,
+ * no locks.
+ */
+#include "mpi/process/call_site.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FRAMES_MAX = 32 };
+
+bool call_site_is_mpi(const char *path)
+{
+    static const char *const after[] = {".", "-", "_", "ch", "fort", "cxx"};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+
+    if (strncmp(name, "libmpi", 6) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        if (strncmp(name + 6, after[i], strlen(after[i])) == 0)
+            return true;
+    return false;
+}
+
+/* An address in a file that is in memory; path is to be freed. */
+struct place {
+    char *path;
+    uintptr_t offset; /* as addr2line takes it */
+};
+
+/* Of the instruction before a return address. False: it is in no file, or in a library of MPI. */
+static bool place_of(const void *address, struct place *at)
+{
+    const uintptr_t call = (uintptr_t)address - 1;
+    Dl_info info;
+
+    if (dladdr((const void *)call, &info) == 0 || info.dli_fname == NULL ||
+        call_site_is_mpi(info.dli_fname))
+        return false;
+    const ElfW(Ehdr) *head = info.dli_fbase;
+    at->offset = head->e_type == ET_EXEC ? call : call - (uintptr_t)info.dli_fbase;
+    at->path = realpath(info.dli_fname, NULL);
+    if (at->path == NULL) /* the program, as it was called */
+        at->path = realpath("/proc/self/exe", NULL);
+    return at->path != NULL;
+}
+
+/* A library that was linked into the program cannot be told from it. */
+static bool stands_apart(void)
+{
+    Dl_info info;
+
+    return dladdr((const void *)(uintptr_t)&call_site_say, &info) != 0 && info.dli_fname != NULL &&
+           call_site_is_mpi(info.dli_fname);
+}
+
+static bool find(struct place *at)
+{
+    void *frame[FRAMES_MAX];
+    const int n = stands_apart() ? backtrace(frame, FRAMES_MAX) : 0;
+
+    for (int i = 0; i < n; i++)
+        if (place_of(frame[i], at))
+            return true;
+    return false;
+}
+
+/* "/src/app.c:41", or "??:0" where there is no debug information; without the folders, and without
+ * what some versions write behind the number. */
+static bool read_line(FILE *from, char *text, size_t len)
+{
+    char line[1024];
+
+    if (fgets(line, sizeof line, from) == NULL)
+        return false;
+    line[strcspn(line, " \n")] = '\0';
+    const char *slash = strrchr(line, '/'), *name = slash != NULL ? slash + 1 : line;
+    const char *number = strrchr(name, ':');
+    if (name[0] == '?' || number == NULL || number[1] < '1' || number[1] > '9')
+        return false;
+    snprintf(text, len, "%s", name);
+    return true;
+}
+
+static bool resolve(const struct place *at, char *text, size_t len)
+{
+    char command[1024];
+
+    if (strchr(at->path, '\'') != NULL || strlen(at->path) > sizeof command / 2) /* the shell's */
+        return false;
+    snprintf(command, sizeof command,
+             "LD_PRELOAD= timeout 5 addr2line -e '%s' 0x%lx 2>/dev/null </dev/null", at->path,
+             (unsigned long)at->offset);
+    FILE *from = popen(command, "re");
+    if (from == NULL)
+        return false;
+    const bool found = read_line(from, text, len);
+    pclose(from);
+    return found;
+}
+
+void call_site_say(char *text, size_t len)
+{
+    struct place at;
+
+    text[0] = '\0';
+    if (!find(&at))
+        return;
+    const char *slash = strrchr(at.path, '/');
+    if (!resolve(&at, text, len))
+        snprintf(text, len, "%s+0x%lx", slash != NULL ? slash + 1 : at.path,
+                 (unsigned long)at.offset);
+    free(at.path);
+}
