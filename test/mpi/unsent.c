@@ -281,6 +281,55 @@ static void active(bool pscw)
     MPI_Group_free(&group);
 }
 
+/* ---- operations that wait for the lock ---- */
+
+enum { LARGE = 1 << 20 };
+
+static void let_in(const char *last)
+{
+    const double start = mt_now();
+
+    usleep(50000); /* the partner has issued all, and waits */
+    MT_OK(MPI_Win_unlock(mt_rank, win.win));
+    MT_OK(MPI_Win_lock_all(0, win.win));
+    while (!__atomic_load_n(last, __ATOMIC_ACQUIRE) && mt_now() - start < PATIENCE) {
+        MPI_Win_sync(win.win);
+        usleep(100);
+    }
+    CHECK(*last == 1, "the last byte is not there after %.0f s", PATIENCE);
+    answer_by_message();
+}
+
+/* The target holds its lock while they are issued: most may not leave before it is given back. */
+static void behind_lock(int n)
+{
+    char *from = mt_alloc(LARGE);
+
+    mt_section("%d large puts behind a lock, then MPI_Recv", n);
+    if (!mt_win_make(&win, MT_CREATE_MALLOC, (MPI_Aint)n * LARGE, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    memset(from, 1, LARGE);
+    memset(win.base, 0, (size_t)n * LARGE);
+    if (mt_rank % 2) {
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mt_rank, 0, win.win));
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt_rank % 2) {
+        let_in((char *)win.base + (size_t)n * LARGE - 1);
+    } else {
+        MT_OK(MPI_Win_lock_all(0, win.win));
+        for (int i = 0; i < n; i++) {
+            MT_OK(MPI_Put(from, LARGE, MPI_CHAR, partner,
+                          mt_disp(&win, partner, (MPI_Aint)i * LARGE), LARGE, MPI_CHAR, win.win));
+        }
+        await_message();
+    }
+    MT_OK(MPI_Win_unlock_all(win.win));
+    mt_win_free(&win);
+    free(from);
+}
+
 static void all_ways(enum mt_kind kind)
 {
     const char *progress = getenv("MPIRMA_PROGRESS");
@@ -382,6 +431,8 @@ int main(int argc, char **argv)
     } else if (mt_win_make(&other, MT_ALLOCATE, 8, 1, MPI_COMM_WORLD)) {
         all_ways(MT_ALLOCATE);
         all_ways(MT_CREATE_MALLOC);
+        behind_lock(1);
+        behind_lock(5);
         mt_win_free(&other);
     }
     return MT_FINISH();

@@ -81,6 +81,14 @@ static bool stream_room(void *arg)
     return pt->streams < ORIGIN_PAIR_STREAMS && pt->rdma_ops < ORIGIN_PAIR_STREAMS;
 }
 
+/* A packet that is a quarter full has room for any short operation, or the tail of a long one. */
+bool pkt_needs_no_wait(struct pkt_target *pt)
+{
+    if (!pkt_epoch_is_open(pt) || pt->unlocking || !queue_short(pt) || !stream_room(pt))
+        return false;
+    return pt->used <= PKT_MAX / 4 || (pkt_send_open(pt, 0, true) == MRMA_SUCCESS);
+}
+
 int pkt_make_stream_room(struct pkt_target *pt)
 {
     int err = MRMA_SUCCESS;
@@ -411,6 +419,7 @@ static bool leave_unsent(struct unsent *u)
 
 void pkt_word_came(struct pkt_target *pt)
 {
+    unsent_retry(pt->win->rma);
     const bool waits = !list_node_queued(&pt->unsent.link);
     const bool answered = pt->unsent.awaited && pt->replies == pt->asks;
     if (!pt->count || (!waits && !answered))

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/origin/atomics.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/op_record.h"
 #include "rma/origin/open_packet.h"
@@ -386,4 +387,18 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     }
     rma_leave(w->rma);
     return err;
+}
+
+bool issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, size_t len, int *err)
+{
+    struct pkt_target *pt = t->pkt;
+    if (atomics_used(w) && kind != PKT_OP_PUT && kind != PKT_OP_GET) /* must not meet packets' */
+        return false;
+    if (!pt || !len || !op->ttype->contig || op->req || op->notify || !pkt_needs_no_wait(pt) ||
+        (pkt_fetches(kind) && !origin_request_room(pt)))
+        return false;
+    pt = pkt_target_get(w, t);
+    *err = issue(pt, kind, op, len);
+    return true;
 }

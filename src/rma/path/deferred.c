@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/rdma.h"
+#include "rma/progress/unsent.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/region.h"
 #include "rma/win/sync_ops.h"
@@ -24,6 +25,33 @@ struct deferred_op {
     char data[];  /* what goes out, if it is short and contiguous, and compare-and-swap's value */
 };
 
+static bool leave_deferred(struct unsent *u);
+
+/* By packets the agent, or who polls, can carry out what waits: also what the network's own put or
+ * get would carry out for a call, which may wait for room. */
+static bool goes_by_packets(const struct rma_target *t)
+{
+    return t->path == PATH_PACKETS || t->path == PATH_RDMA;
+}
+
+static void enter_unsent(struct win *w, struct rma_target *t)
+{
+    if (!goes_by_packets(t) || w->dynamic)
+        return;
+    t->path_side.unsent.leave = leave_deferred;
+    t->path_side.unsent_of = w;
+    unsent_add(w->rma, &t->path_side.unsent);
+}
+
+/* None waits any more. Under the engine's lock. */
+static void end_waiting(struct win *w, struct rma_target *t)
+{
+    list_remove(&t->path_side.link);
+    __atomic_store_n(&w->path_side.ndeferring, w->path_side.ndeferring - 1, __ATOMIC_RELAXED);
+    if (goes_by_packets(t))
+        unsent_gone(w->rma, &t->path_side.unsent);
+}
+
 bool deferred_begin(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
@@ -33,9 +61,11 @@ bool deferred_begin(struct win *w, struct rma_target *t)
         t->path_side.deferred_bytes = 0;
         t->deferral = DEFERRAL_WAITING;
         target_set_unready(w, t);
-        if (w->path_side.ndeferring++ == 0)
+        if (w->path_side.ndeferring == 0)
             list_init(&w->path_side.deferring);
+        __atomic_store_n(&w->path_side.ndeferring, w->path_side.ndeferring + 1, __ATOMIC_RELAXED);
         list_push_back(&w->path_side.deferring, &t->path_side.link);
+        enter_unsent(w, t);
     }
     rma_leave(w->rma);
     return waits;
@@ -130,7 +160,7 @@ static void keep(struct win *w, int err)
 int deferred_end(struct win *w)
 {
     int lost = MRMA_SUCCESS;
-    while (w->path_side.ndeferring) {
+    while (deferred_any(w)) {
         rma_enter(w->rma);
         struct list_node *node =
             w->path_side.ndeferring ? list_first(&w->path_side.deferring) : NULL;
@@ -145,9 +175,34 @@ int deferred_end(struct win *w)
     return lost;
 }
 
+/* Until one would have to wait, in the order of the calls. Those that are left keep others behind
+ * them, and whoever ends or flushes the epoch carries them out. */
+static bool leave_deferred(struct unsent *u)
+{
+    struct rma_target *t = LIST_ENTRY(u, struct rma_target, path_side.unsent);
+    struct win *w = t->path_side.unsent_of;
+    struct list_node *node;
+    while ((node = list_first(&t->path_side.deferred)) != NULL) {
+        struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
+        int err;
+        if (!issue_deferred(w, t, d->kind, &d->op, d->len, &err))
+            return false;
+        list_remove(node);
+        t->path_side.deferred_bytes -= d->bytes;
+        forget(d);
+        if (err)
+            issue_keep_error(w, err);
+    }
+    end_waiting(w, t);
+    t->deferral = DEFERRAL_NONE;
+    return true;
+}
+
 void deferred_drop(struct rma_target *t)
 {
     struct list_node *node;
+    if (deferred_wait(t) && goes_by_packets(t) && list_node_queued(&t->path_side.unsent.link))
+        list_remove(&t->path_side.unsent.link);
     while (deferred_wait(t) && (node = list_pop_front(&t->path_side.deferred)) != NULL)
         forget(LIST_ENTRY(node, struct deferred_op, link));
 }
@@ -170,8 +225,7 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
     const bool mine = t->deferral == DEFERRAL_WAITING;
     if (mine) {
         t->deferral = DEFERRAL_RUNNING;
-        list_remove(&t->path_side.link);
-        w->path_side.ndeferring--;
+        end_waiting(w, t);
     }
     while (mine && (node = list_pop_front(&t->path_side.deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);

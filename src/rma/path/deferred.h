@@ -17,6 +17,11 @@
  * windows) is looked at when an operation is carried out, for it counts from the beginning of the
  * exposure on.
  *
+ * By packets, but in dynamic windows, the queue is also entered as unsent (progress/unsent.h): the
+ * agent, or who polls in a process without one, carries out what needs no wait, when the target's
+ * word has come. It does so with the engine's lock held from the first operation to the last, so no
+ * call meets it halfway. Operations on other paths are carried out by calls of their origin alone.
+ *
  * What a queue takes is bounded (conf.defer_queue bytes but for the buffers of the program, and one
  * operation more): beyond it the call waits for the target, and carries the queue out.
  *
@@ -39,7 +44,7 @@ static inline bool deferred_wait(const struct rma_target *t)
 /* deferred_any returns whether operations on any target of w wait. */
 static inline bool deferred_any(const struct win *w)
 {
-    return w->path_side.ndeferring != 0;
+    return __atomic_load_n(&w->path_side.ndeferring, __ATOMIC_RELAXED) != 0;
 }
 
 /* deferred_begin makes operations on t wait from now on, if it is not accessible (sync_ops.h): that

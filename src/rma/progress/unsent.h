@@ -2,7 +2,8 @@
 /*
  * unsent.h - what calls have left here to leave with later operations: open packets
  * (origin/open_packet.c), and small copies that wait for others to share a system call
- * (path/assisted.c). No synchronization need follow soon, or at all before another process has seen
+ * (path/assisted.c); and operations by packet whose target may not be accessed yet
+ * (path/deferred.c). No synchronization need follow soon, or at all before another process has seen
  * them: so each leaves by itself, within a bounded time.
  *
  * Who leaves something enters it (unsent_add), and who sends it takes it out (unsent_gone). The
@@ -24,7 +25,7 @@
  * alone, when the list is empty or full of what has no room; so who enters something afterwards
  * finds that, and wakes. That nothing has room says the one who looks, and no other needs to see.
  *
- * What cannot leave for want of room in a send queue stays. While nothing else is entered the looks
+ * What cannot leave for want of room in a send queue, and deferred operations, stay. While nothing else is entered the looks
  * at it are rarer, each twice as long behind the one before, 16 periods at most. So it leaves,
  * after room has come, within the time that it has waited for that already. Then no look is due,
  * and who enters something more wakes the agent.
@@ -72,6 +73,17 @@ static inline void unsent_gone(struct rma *r, struct unsent *u)
         u->awaited = false;
         atomic_fetch_sub_explicit(&r->progress.unsent.awaited, 1, memory_order_relaxed);
     }
+}
+
+/* unsent_retry says that what had no room, or waited for another process, may leave now: the next
+ * look is soon. Under the engine's lock. */
+static inline void unsent_retry(struct rma *r)
+{
+    struct unsent_list *all = &r->progress.unsent;
+    if (likely(!atomic_load_explicit(&all->no_room, memory_order_relaxed)))
+        return;
+    atomic_store_explicit(&all->no_room, false, memory_order_relaxed);
+    unsent_wake(r);
 }
 
 /* unsent_await notes that u, which is entered, has an operation with a request: it leaves when the
