@@ -25,10 +25,11 @@
  * alone, when the list is empty or full of what has no room; so who enters something afterwards
  * finds that, and wakes. That nothing has room says the one who looks, and no other needs to see.
  *
- * What cannot leave for want of room in a send queue, and deferred operations, stay. While nothing else is entered the looks
- * at it are rarer, each twice as long behind the one before, 16 periods at most. So it leaves,
- * after room has come, within the time that it has waited for that already. Then no look is due,
- * and who enters something more wakes the agent.
+ * What cannot leave for want of room in a send queue, and deferred operations, stay. While nothing
+ * else is entered the looks at them are rarer, each twice as long behind the one before, 16 periods
+ * at most. So they leave, after room has come, within the time that they have waited for that
+ * already, or soon after the target's word (unsent_retry). Then no look is due, and who enters
+ * something more wakes the agent.
  *
  * What cannot leave because its target has not begun its part of the epoch is taken out by
  * leave(), and leaves when the target's word comes (pkt_word_came, open_packet.h). Nobody looks
