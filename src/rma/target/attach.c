@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * attach.c - see attach.h. What is attached is entered into the tree that processes of the node
- * look at (win/region.c), and where the network of this process puts and gets by itself it is
- * registered as well. Where that fails, the region is reached by packets alone.
+ * look at (win/region.c). Where the network of this process puts and gets by itself the region is
+ * registered when the first origin asks for it, so that a program may attach much more than is
+ * used. Where that fails, the region is reached by packets alone.
  *
  * An origin asks for the region at an address, and may use its key for as long as it likes
  * (origin/region_keys.c). A program tells others of memory that it has detached and attached anew
@@ -49,7 +50,7 @@
 #include "rma/win/region.h"
 #include "rma/win/send_header.h"
 
-/* A region of this process. */
+/* A region of this process that others have asked for. */
 struct attached {
     uint64_t addr, len;
     struct list_node link; /* in leaving, while it is detached */
@@ -78,14 +79,15 @@ static void drop(struct win *w, struct attached *a)
     free(a);
 }
 
-/* Others may reach it without packets from now on, if there is memory for all that takes. */
-static void make_key(struct win *w, uint64_t addr, uint64_t size)
+/* Others may reach the region without packets from now on, if there is memory for all that takes.
+ * NULL: there is not. */
+static struct attached *make_key(struct win *w, uint64_t addr, uint64_t size)
 {
     struct target_regions *all = regions_of(w);
     struct rma_stats *stats = &w->rma->stats;
     struct attached *a = calloc(1, sizeof *a);
     if (!a)
-        return;
+        return NULL;
     all->last_number += all->last_number == UINT32_MAX ? 2 : 1;
     a->addr = addr;
     a->len = size;
@@ -93,9 +95,24 @@ static void make_key(struct win *w, uint64_t addr, uint64_t size)
     void *base = (void *)(uintptr_t)addr;
     if (ch3_mem_register(all->channel, base, size, &a->key, &a->mem) != MRMA_SUCCESS)
         a->mem = NULL;
-    *(a->mem ? &stats->regions_registered : &stats->regions_unregistered) += 1;
-    if (map_put(&all->attached, addr, a, NULL) != MRMA_SUCCESS)
+    if (map_put(&all->attached, addr, a, NULL) != MRMA_SUCCESS) {
         drop(w, a);
+        return NULL;
+    }
+    *(a->mem ? &stats->regions_registered : &stats->regions_unregistered) += 1;
+    return a;
+}
+
+/* The region in which addr lies, with its key; NULL: none is attached there, or the network does not
+ * reach any by itself. */
+static struct attached *find_or_make(struct win *w, uint64_t addr)
+{
+    struct target_regions *all = regions_of(w);
+    uint64_t base, len;
+    if (!all->channel || !region_at(w->regions, addr, &base, &len))
+        return NULL;
+    struct attached *a = map_get(&all->attached, base);
+    return a ? a : make_key(w, base, len);
 }
 
 int win_attach(struct win *w, void *base, uint64_t size)
@@ -107,8 +124,6 @@ int win_attach(struct win *w, void *base, uint64_t size)
         return MRMA_ERR_SIZE;
     rma_enter(w->rma);
     const int err = region_attach(w, addr, size);
-    if (!err && size && regions_of(w)->channel)
-        make_key(w, addr, size);
     rma_leave(w->rma);
     return err;
 }
@@ -150,9 +165,7 @@ void target_region_asked(struct win *w, struct rma_target *t, uint64_t addr)
         struct pkt_region region;
     } answer = {.hdr = win_header(w, t, PKT_REGION)};
     static_assert(sizeof answer == sizeof(struct pkt_hdr) + sizeof(struct pkt_region), "as sent");
-    uint64_t base;
-    struct attached *a =
-        region_at(w->regions, addr, &base) ? map_get(&regions_of(w)->attached, base) : NULL;
+    struct attached *a = find_or_make(w, addr);
     if (a && add_holder(a, t->rank) == MRMA_SUCCESS) {
         answer.hdr.len = sizeof answer;
         answer.hdr.seq = a->number;

@@ -190,7 +190,7 @@ static inline bool first_behind(struct search *s, uint64_t addr, struct region *
         const uint64_t end = atomic_load_explicit(&n->addr, memory_order_relaxed) +
                              atomic_load_explicit(&n->len, memory_order_relaxed);
         best = end > addr ? n : best;
-        i = atomic_load_explicit(&n->child[end <= addr], memory_order_relaxed);
+        i = atomic_load_explicit(&n->child[end <= addr], memory_order_acquire); /* of a D */
     }
     if (!best)
         return false;
@@ -250,12 +250,13 @@ bool region_find(struct region_view *view, uint64_t addr, uint64_t len, struct r
     return r.segment && r.addr <= addr && len <= r.len - (addr - r.addr);
 }
 
-bool region_at(struct region_view *view, uint64_t addr, uint64_t *base)
+bool region_at(struct region_view *view, uint64_t addr, uint64_t *base, uint64_t *len)
 {
     struct region r;
     if (!view || !find_behind(view, addr, &r) || r.addr > addr)
         return false;
     *base = r.addr;
+    *len = r.len;
     return true;
 }
 

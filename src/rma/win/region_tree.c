@@ -2,31 +2,37 @@
 /*
  * region_tree.c - see region_tree.h.
  *
- * An AVL tree that others read while its owner changes it. The owner never writes to a node that
- * the valid root reaches: a change makes anew the nodes from the root down to what it is about,
- * O(log n) of them, and then makes their root the valid one. The nodes that it has left out are
- * used again by later changes.
+ * An AVL tree that others read while its owner changes it. What a valid root reaches stays as it is,
+ * but for two changes by one store each, to a child of a node, both by the addition of a region: a
+ * leaf is hung in, and where that makes the tree too deep, a part of it is put in the place of the
+ * one that it replaces. Before such a store and behind it the tree is right. A removal makes anew the
+ * nodes from the root down to what it is about, O(log n) of them, and then makes their root the valid
+ * one. The nodes that a change has left out are used again by later changes.
  *
  * Order of stores and loads:
  *
  *   owner                                 reader (region.c)
  *   A: fence (release)                    E: s = state (acquire)
- *   B: nodes that s does not reach        F: nodes from the root of s on (relaxed)
- *      (relaxed); where a chunk is           fence (acquire)
- *   C: state = next root, and one         G: state is s? it is as found
+ *   B: nodes that s does not reach        F: nodes from the root of s on (relaxed;
+ *      (relaxed); where a chunk is           children: acquire)
+ *   D: the child of a node that s            fence (acquire)
+ *      reaches (release)                  G: state is s? it is as found
+ *   C: state = next root, and one
  *      change more (release)
  *
- * If E reads the state of a C, F sees all of the B before it. A node that this root reaches is
- * written to again only by a B behind the next C. If F reads a value of that B, its release fence
- * A, which stands behind that next C, and the reader's acquire fence make that C visible to G, so G
- * finds another state and the search is done again. The count of changes comes round after 2^32 of
- * them, within one search. Who is killed between A and C has changed nothing that is read: readers
- * never wait for the owner.
+ * If E reads the state of a C, F sees all of the B and D before it. If F reads the child of a later
+ * D, it sees the B before that D, and so a right tree, with the region that is being added or
+ * without it. A node that this root reaches is written to again, other than by D, only by a B behind
+ * the next C. If F reads a value of that B, its release fence A, which stands behind that next C, and
+ * the reader's acquire fence make that C visible to G, so G finds another state and the search is
+ * done again. The count of changes comes round after 2^32 of them, within one search. Who is killed
+ * between A and C has left a right tree: readers never wait for the owner.
  *
  * A search that reads values of several changes still ends: it takes at most REGION_DEPTH steps.
  * The numbers of nodes that it reads were all given out by the owner. If one is in a chunk that is
  * not mapped here yet, the reader does G first, with acquire: if the state is still s, the number
- * comes from a B before the C of s, and so does where that chunk is.
+ * comes from a B before the C of s, or from a D behind it, and where that chunk is was written before
+ * either.
  *
  * What the owner attaches before it begins an exposure is found by all that access it in that: its
  * C comes before the release store of the post, or of exposed, whose acquire load by the reader
@@ -176,20 +182,7 @@ static uint32_t join(struct region_tree *tree, const struct region *r, const uin
     return make(tree, r, c[0], c[1]);
 }
 
-/* ---- changes; they return the new root of the part of the tree below i ---- */
-
-static uint32_t add(struct region_tree *tree, uint32_t i, const struct region *r)
-{
-    if (!i)
-        return make(tree, r, 0, 0);
-    const struct region here = region_of(tree, i);
-    const int side = r->addr > here.addr;
-    uint32_t c[2] = {child(tree, i, 0), child(tree, i, 1)};
-    c[side] = add(tree, c[side], r);
-    const uint32_t all = join(tree, &here, c);
-    leave_out(tree, i);
-    return all;
-}
+/* ---- removals; they return the new root of the part of the tree below i ---- */
 
 /* *r: what was in the lowest node. */
 static uint32_t remove_lowest(struct region_tree *tree, uint32_t i, struct region *r)
@@ -241,10 +234,71 @@ static void publish(struct region_tree *tree, uint32_t root)
     tree->nretired = 0;
 }
 
+/* The way from the root down to where a region is added. */
+struct path {
+    struct {
+        struct region_node *node;
+        uint32_t i;
+        int side;
+    } step[REGION_DEPTH];
+    unsigned n;
+};
+
+static void descend(const struct region_tree *tree, struct path *path, uint64_t addr)
+{
+    path->n = 0;
+    for (uint32_t i = tree->root; i; path->n++) {
+        struct region_node *at = node_of(tree, i);
+        const int side = addr > atomic_load_explicit(&at->addr, memory_order_relaxed);
+        path->step[path->n].node = at;
+        path->step[path->n].i = i;
+        path->step[path->n].side = side;
+        i = atomic_load_explicit(&at->child[side], memory_order_relaxed);
+    }
+}
+
+/* Puts node i where the way is after n steps. */
+static void hang_in(struct region_tree *tree, const struct path *path, unsigned n, uint32_t i)
+{
+    if (n)
+        atomic_store_explicit(&path->step[n - 1].node->child[path->step[n - 1].side], i,
+                              memory_order_release); /* D */
+    else
+        tree->root = i;
+}
+
+/* A region was added at the end of the way. One part at most is too deep then, and as deep as before
+ * when it is mended (an AVL tree's property). */
+static void mend_depth(struct region_tree *tree, const struct path *path)
+{
+    for (unsigned n = path->n; n-- > 0;) {
+        struct region_node *at = path->step[n].node;
+        const uint32_t i = path->step[n].i, c[2] = {child(tree, i, 0), child(tree, i, 1)};
+        const uint32_t low = height(tree, c[0]), high = height(tree, c[1]);
+        if (low > high + 1 || high > low + 1) {
+            const struct region here = region_of(tree, i);
+            const uint32_t all = rotate(tree, &here, c, high > low);
+            leave_out(tree, i);
+            hang_in(tree, path, n, all);
+            return;
+        }
+        const uint32_t now = 1 + (low > high ? low : high);
+        if (now == at->height)
+            return;
+        at->height = now;
+    }
+}
+
 void region_tree_add(struct region_tree *tree, const struct region *region)
 {
+    struct path path;
     begin(tree);
-    publish(tree, add(tree, tree->root, region));
+    descend(tree, &path, region->addr);
+    const uint32_t leaf = make(tree, region, 0, 0);
+    hang_in(tree, &path, path.n, leaf);
+    node_of(tree, leaf)->made--; /* others may see it: this change must not use it again */
+    mend_depth(tree, &path);
+    publish(tree, tree->root);
 }
 
 void region_tree_remove(struct region_tree *tree, uint64_t addr)

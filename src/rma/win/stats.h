@@ -39,8 +39,8 @@ struct rma_stats {
     uint64_t agent_wakeups;
     _Atomic uint64_t host_served;  /* rounds in the host's progress that moved something */
     uint64_t late;                 /* packets of windows that had ended, which nobody awaited */
-    uint64_t regions_registered;   /* with the network, when they were attached: target/attach.c */
-    uint64_t regions_unregistered; /* attached, and reached by packets alone */
+    uint64_t regions_registered;   /* with the network, when first asked for: target/attach.c */
+    uint64_t regions_unregistered; /* asked for, and reached by packets alone */
     uint64_t regions_asked;        /* questions for regions of targets */
     _Atomic uint64_t refused;      /* packets or operations refused at this target */
 };
