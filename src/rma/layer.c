@@ -145,5 +145,5 @@ void rma_fini(struct rma *r)
     free(r->counts_packet);
     free(r->wins);
     free(r->win_gens);
-    map_fini(&r->requests);
+    origin_fini(r);
 }

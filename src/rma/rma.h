@@ -299,18 +299,45 @@ int rma_notify_reset(struct win *win, int source, int number, uint64_t *value);
 
 /* ---- requests of R-operations (12.3.5) ---- */
 
+/* Requests that have ended since their calls returned. */
+struct rma_req_list {
+    _Atomic(struct rma_req *) first; /* NULL: there is none */
+};
+
 struct rma_req {
-    _Atomic uint32_t pending; /* parts not yet complete; set up by rma_req_init */
-    _Atomic int err;          /* first error, an enum mrma_err */
-    uint64_t number;          /* of the operation in a trace (src/trace); 0: none is taken */
+    _Atomic uint32_t pending;   /* parts not yet complete, and one while its call holds it */
+    _Atomic int err;            /* first error, an enum mrma_err */
+    uint64_t number;            /* of the operation in a trace (src/trace); 0: none is taken */
+    struct rma_req_list *ended; /* takes it when it has ended; NULL: rma_req_done is asked */
+    struct rma_req *next;       /* in that */
 };
 
 /* rma_req_init makes *req a request of no parts, before the operation is issued that will have it.
  * It is the caller's, and must stay until it is done. */
 void rma_req_init(struct rma_req *req);
 
-/* rma_req_done returns whether the operation of req, which was issued, is complete; req->err is
- * what has gone wrong then. Any thread, as often as wanted. (acquire) */
+/* rma_req_begin is rma_req_init for a request that its call holds until rma_req_issued. When all of
+ * it has ended after that, it is entered into ended once, and nothing of it is touched any more. */
+void rma_req_begin(struct rma_req *req, struct rma_req_list *ended);
+
+/* rma_req_held_only returns whether no part of req is under way, while its call holds it: the
+ * operation is complete, if it was issued, or has none yet; req->err is what has gone wrong.
+ * (acquire) */
+static inline bool rma_req_held_only(struct rma_req *req)
+{
+    return atomic_load_explicit(&req->pending, memory_order_acquire) == 1;
+}
+
+/* rma_req_issued ends the hold of the call that has issued the operation of req. From here on
+ * another thread may find req in its list, and free it. */
+void rma_req_issued(struct rma_req *req);
+
+/* rma_req_take empties ended and returns the first of what was in there, linked by next; NULL:
+ * nothing was. What has ended is seen with all that it has written. Any thread. */
+struct rma_req *rma_req_take(struct rma_req_list *ended);
+
+/* rma_req_done returns whether the operation of req, which was issued and is in no list, is
+ * complete; req->err is what has gone wrong then. Any thread, as often as wanted. (acquire) */
 static inline bool rma_req_done(struct rma_req *req)
 {
     return atomic_load_explicit(&req->pending, memory_order_acquire) == 0;

@@ -2,14 +2,18 @@
 /*
  * request.c - the life of an R-operation's request.
  *
- * request_new asks the host for a generalized request; then the operation is
- * issued; if it is complete at once, as on the direct paths, so is the request,
- * otherwise it is pending until request_advance finds it complete. The host calls
- * on_free when the application has waited for it, and only then it goes.
+ * request_new makes a request of this library's, then the operation is issued. If it is complete at
+ * once, as on the direct paths and for what was copied into a packet, the application gets a
+ * request of the host's that is complete from the beginning: that of a receive from MPI_PROC_NULL,
+ * which costs a tenth of a generalized request (MPI 4.1, 3.10: it completes as soon as possible,
+ * with a count of 0, and is not cancelled). Otherwise it gets a generalized request, which is
+ * pending until request_advance finds it ended. The host calls on_free when the application has
+ * waited for it, and only then it goes. A trace and MPIRMA_STRICT have to recognize every request,
+ * so they get generalized ones always.
  *
- * Both lists are guarded by one mutex, which is not held while calling the host
- * or src/rma. request_npending is lowered after the host has been told, so a
- * thread that sees 0 may block in the host: the completion is under way.
+ * The list of the live ones is guarded by a mutex, which is not held while calling the host or
+ * src/rma. request_npending is lowered after the host has been told, so a thread that sees 0 may
+ * block in the host: the completion is under way.
  *
  * Errors of the operation are told by the call that completes the request (request_error.h).
  *
@@ -25,6 +29,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/order.h"
+#include "engine.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/process/errhan.h"
@@ -49,7 +54,15 @@ static _Atomic bool unsent_noted;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list live = {{&live.head, &live.head}};
-static struct list pending = {{&pending.head, &pending.head}};
+
+static struct rma_req_list ended; /* of what is live: request_advance tells the host of them */
+
+/* The next one, if there is one, and, guarded by the mutex, those behind it: as many as were live
+ * at once, up to a limit, since the allocator is slow with many that come and go together. */
+static _Atomic(struct mpi_request *) spare;
+static struct list spares = {{&spares.head, &spares.head}};
+static unsigned nspares;
+enum { SPARES_MOST = 8192 };
 
 /* MPI_Grequest_query_function. Source and tag are undefined (12.3.5). */
 static int on_query(void *extra, MPI_Status *status)
@@ -64,11 +77,58 @@ static int on_query(void *extra, MPI_Status *status)
     return MPI_SUCCESS; /* of an error tells the call that completes it: request_error.h */
 }
 
-/* (acq_rel: what either has written to it comes before it is freed) */
+/* Under the mutex; NULL: there is none. */
+static struct mpi_request *spares_take(void)
+{
+    struct list_node *node = list_pop_front(&spares);
+
+    nspares -= node != NULL;
+    return node != NULL ? LIST_ENTRY(node, struct mpi_request, live) : NULL;
+}
+
+/* r is used by nobody any more. The exchange is acq_rel: what this thread has done with r comes
+ * before what the next one does that gets it, and so for the one that it gets in exchange. */
+static void recycle(struct mpi_request *r)
+{
+    r = atomic_exchange_explicit(&spare, r, memory_order_acq_rel);
+    if (likely(r == NULL))
+        return;
+    pthread_mutex_lock(&lock);
+    const bool keeps = nspares < SPARES_MOST;
+    if (keeps) {
+        list_push_front(&spares, &r->live);
+        nspares++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!keeps)
+        free(r);
+}
+
+/* (acq_rel: what either has written to it comes before it is used again) */
 void request_drop(struct mpi_request *r)
 {
     if (atomic_fetch_sub_explicit(&r->holders, 1, memory_order_acq_rel) == 1)
-        free(r);
+        recycle(r);
+}
+
+/* The next call gets its request without the mutex. */
+static void live_add(struct mpi_request *r)
+{
+    struct mpi_request *next;
+
+    pthread_mutex_lock(&lock);
+    list_push_back(&live, &r->live);
+    next = spares_take();
+    pthread_mutex_unlock(&lock);
+    if (next != NULL)
+        recycle(next);
+}
+
+static void live_remove(struct mpi_request *r)
+{
+    pthread_mutex_lock(&lock);
+    list_remove(&r->live);
+    pthread_mutex_unlock(&lock);
 }
 
 static int on_free(void *extra)
@@ -77,9 +137,7 @@ static int on_free(void *extra)
 
     order_after(r); /* pairs with request_advance and on_query, of other threads maybe */
     traced_request(TRACE_REQUEST_DONE, r->req.number);
-    pthread_mutex_lock(&lock);
-    list_remove(&r->live);
-    pthread_mutex_unlock(&lock);
+    live_remove(r);
     request_drop(r);
     return MPI_SUCCESS;
 }
@@ -93,32 +151,16 @@ static int on_cancel(void *extra, int complete)
 
 struct mpi_request *request_new(const char *func)
 {
-    struct mpi_request *r = malloc(sizeof *r);
+    struct mpi_request *r = atomic_exchange_explicit(&spare, NULL, memory_order_acquire);
 
     if (r == NULL)
+        r = malloc(sizeof *r);
+    if (r == NULL)
         return NULL;
-    rma_req_init(&r->req);
+    list_node_init(&r->live);
+    rma_req_begin(&r->req, &ended);
     r->func = func;
-    r->rec = NULL;
-    atomic_init(&r->holders, 1);
-    list_node_init(&r->pending);
-    if (PMPI_Grequest_start(on_query, on_free, on_cancel, r, &r->handle) != MPI_SUCCESS) {
-        free(r);
-        return NULL;
-    }
-    pthread_mutex_lock(&lock);
-    list_push_back(&live, &r->live);
-    pthread_mutex_unlock(&lock);
     return r;
-}
-
-/* Complete and free a request that the application has never seen. */
-static void request_undo(struct mpi_request *r)
-{
-    MPI_Request handle = r->handle;
-
-    PMPI_Grequest_complete(handle);
-    mpi_host.Request_free(&handle);
 }
 
 static void note_unsent(void)
@@ -136,58 +178,82 @@ static void unsent_leaves(void)
         atomic_fetch_sub_explicit(&request_npending, 1, memory_order_relaxed);
 }
 
+/* A request that is complete, for which nothing is kept here. */
+static int complete_request(MPI_Request *request)
+{
+    return PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
+}
+
+/* Must every request be recognized? */
+static bool are_watched(void)
+{
+    return mpi_trace != NULL || engine_conf(mpi_state.engine)->strict;
+}
+
+/* The host has refused a request for an operation that is under way, whose buffers are not the
+ * application's before it is complete: so this waits for that, and the call tells its error. */
+static int wait_without(struct mpi_request *r, const struct win_rec *rec, const struct rma_op *op,
+                        MPI_Request *request)
+{
+    const char *func = r->func;
+
+    for (unsigned round = 0; !rma_req_held_only(&r->req); round++) {
+        rma_progress_requests(mpi_state.rma);
+        rma_backoff(mpi_state.rma, round);
+    }
+    const int err = atomic_load_explicit(&r->req.err, memory_order_relaxed);
+    recycle(r);
+    return err == MRMA_SUCCESS ? complete_request(request) : op_fail(rec, func, err, op);
+}
+
+/* A generalized request for r, which its call still holds. complete: it is, without an error. */
+static int start_request(struct mpi_request *r, const struct win_rec *rec, bool complete,
+                         const struct rma_op *op, MPI_Request *request)
+{
+    r->rec = rec;
+    atomic_init(&r->holders, 1);
+    list_node_init(&r->failed);
+    live_add(r);
+    if (PMPI_Grequest_start(on_query, on_free, on_cancel, r, &r->handle) != MPI_SUCCESS) {
+        live_remove(r);
+        return wait_without(r, rec, op, request);
+    }
+    *request = r->handle;
+    if (complete)
+        return PMPI_Grequest_complete(r->handle);
+    atomic_fetch_add_explicit(&request_npending, 1, memory_order_release);
+    rma_req_issued(&r->req);
+    return MPI_SUCCESS;
+}
+
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request)
 {
     if (unlikely(err != MRMA_SUCCESS && err != OP_NOTHING)) {
         const char *func = r->func;
-        request_undo(r);
+        recycle(r);
         return op_fail(rec, func, err, op);
     }
-    r->rec = rec;
-    *request = r->handle;
     note_unsent();
-    if (err == OP_NOTHING) {
-        atomic_store_explicit(&r->req.err, MRMA_SUCCESS, memory_order_relaxed);
-        return PMPI_Grequest_complete(r->handle);
-    }
-    if (likely(rma_req_done(&r->req) &&
-               atomic_load_explicit(&r->req.err, memory_order_relaxed) == MRMA_SUCCESS))
-        return PMPI_Grequest_complete(r->handle);
-    pthread_mutex_lock(&lock);
-    list_push_back(&pending, &r->pending);
-    pthread_mutex_unlock(&lock);
-    atomic_fetch_add_explicit(&request_npending, 1, memory_order_release);
-    return MPI_SUCCESS;
-}
-
-/* Take the complete ones off the pending list. */
-static void request_collect(struct list *done)
-{
-    list_init(done);
-    pthread_mutex_lock(&lock);
-    LIST_EACH_SAFE (node, &pending) {
-        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
-        if (rma_req_done(&r->req)) {
-            list_remove(node);
-            list_push_back(done, node);
-        }
-    }
-    pthread_mutex_unlock(&lock);
+    const bool complete = rma_req_held_only(&r->req) &&
+                          atomic_load_explicit(&r->req.err, memory_order_relaxed) == MRMA_SUCCESS;
+    if (unlikely(!complete || are_watched()))
+        return start_request(r, rec, complete, op, request);
+    recycle(r);
+    return complete_request(request);
 }
 
 void request_advance(void)
 {
-    struct list done;
-    struct list_node *node;
+    struct rma_req *next;
 
     unsent_leaves();
     rma_progress_requests(mpi_state.rma);
     notify_request_advance();
-    request_collect(&done);
-    while ((node = list_pop_front(&done)) != NULL) {
-        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
-        const bool fails = atomic_load_explicit(&r->req.err, memory_order_acquire) != MRMA_SUCCESS;
+    for (struct rma_req *req = rma_req_take(&ended); req != NULL; req = next) {
+        struct mpi_request *r = LIST_ENTRY(req, struct mpi_request, req);
+        const bool fails = atomic_load_explicit(&req->err, memory_order_relaxed) != MRMA_SUCCESS;
+        next = req->next;
         if (unlikely(fails))
             request_failed(r);
         MPI_Request handle = r->handle;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * request.h - requests of R-operations (MPI 4.1, 12.3.5) as the application sees
- * them: generalized requests of the host.
+ * them: requests of the host, generalized ones where the operation is not complete when its call
+ * returns.
  *
  * A host gives generalized requests no progress inside its own waits. While some
  * operation with a request is not complete (request_pending), the Wait and Test
@@ -30,7 +31,7 @@ struct mpi_request {
     const struct win_rec *rec; /* NULL: the window is gone */
     _Atomic int holders;       /* the host, and, if it has failed, who is to tell the error */
     struct list_node live;     /* all that the application has not waited for */
-    struct list_node pending;  /* those the host does not know to be complete, or that failed */
+    struct list_node failed;   /* those whose error no call has told (request_error.h) */
 };
 
 extern MRMA_HIDDEN _Atomic unsigned request_npending;
@@ -43,8 +44,7 @@ static inline bool request_pending(void)
 }
 
 /* request_new returns a request for an operation that is about to be issued; func names the call,
- * for messages. request_issued, which must follow, takes it over. NULL: no memory, or the host
- * refuses a generalized request. Any thread. */
+ * for messages. request_issued, which must follow, takes it over. NULL: no memory. Any thread. */
 struct mpi_request *request_new(const char *func);
 
 /* request_issued is called when the operation of r, described by op, was issued on the window of

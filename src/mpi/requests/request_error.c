@@ -6,7 +6,8 @@
  * complete until a call has told the error. So whichever thread completes it, the one that the host
  * gives the completion to finds it here. While a request is in the list it counts as pending, so
  * that the Wait and Test families look. Of several errors in one call all are in the statuses, and
- * the handler of the first one is called.
+ * the handler is called once, with the code of the first one: a call raises one error, and returns
+ * MPI_ERR_IN_STATUS where there are statuses (MPI 4.1, 3.7.5). MPICH calls a handler once, too.
  *
  * Locks: one around the list, not held while calling the host. Neighbours: request.c, wait.c,
  * test.c; errhan.c, which tells.
@@ -43,7 +44,7 @@ void request_failed(struct mpi_request *r)
 {
     atomic_fetch_add_explicit(&r->holders, 1, memory_order_relaxed);
     pthread_mutex_lock(&lock);
-    list_push_back(&failed, &r->pending);
+    list_push_back(&failed, &r->failed);
     pthread_mutex_unlock(&lock);
     atomic_fetch_add_explicit(&nfailed, 1, memory_order_release);
 }
@@ -60,7 +61,7 @@ static struct mpi_request *take(MPI_Request handle)
 
     pthread_mutex_lock(&lock);
     LIST_EACH_SAFE (node, &failed) {
-        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, pending);
+        struct mpi_request *r = LIST_ENTRY(node, struct mpi_request, failed);
         if (found == NULL && r->handle == handle) {
             list_remove(node);
             found = r;

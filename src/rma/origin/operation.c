@@ -326,6 +326,14 @@ static int leave_request(struct pkt_target *pt, bool alone)
     return alone ? pkt_send_or_ask(pt) : MRMA_SUCCESS;
 }
 
+/* The rest of a call with a request, whose operation was put into a packet with that result. */
+static int end_request_call(struct pkt_target *pt, struct rma_req *req, int err, bool alone)
+{
+    if (!err)
+        err = leave_request(pt, alone);
+    return err ? origin_abandon(pt, req, err) : MRMA_SUCCESS;
+}
+
 static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
 {
     const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
@@ -342,9 +350,7 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
         return err ? err : send_notification(pt);
     if (likely(!op->req))
         return err;
-    if (!err)
-        err = leave_request(pt, alone);
-    return err ? origin_abandon(pt, op->req, err) : MRMA_SUCCESS;
+    return end_request_call(pt, op->req, err, alone);
 }
 
 /* ---- from the path ---- */
@@ -377,13 +383,16 @@ bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t 
 int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len)
 {
-    const bool plain =
-        kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && !op->req && !op->notify;
+    const bool plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && !op->notify;
     int err = MRMA_SUCCESS;
     rma_enter(w->rma);
-    if (!plain || !append_plain(w, t->pkt, op->oaddr, offset, len)) {
-        struct pkt_target *pt = pkt_target_get(w, t);
+    struct pkt_target *pt = t->pkt;
+    const bool alone = op->req && pt && nothing_in_flight(pt, kind);
+    if (!plain || !append_plain(w, pt, op->oaddr, offset, len)) {
+        pt = pkt_target_get(w, t);
         err = pt ? issue(pt, kind, op, len) : MRMA_ERR_NO_MEM;
+    } else if (op->req) {
+        err = end_request_call(pt, op->req, MRMA_SUCCESS, alone);
     }
     rma_leave(w->rma);
     return err;

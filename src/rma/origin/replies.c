@@ -21,8 +21,11 @@
 #include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 
+/* Requests that are kept for later ones. */
+enum { SPARE_MOST = ORIGIN_PAIR_REQUESTS };
+
 struct origin_req {
-    struct list_node link; /* in pt->requests */
+    struct list_node link; /* in pt->requests, or in rma->spare_requests */
     uint32_t number;
     struct pkt_target *pt;
     struct dtype_cursor result;
@@ -40,7 +43,16 @@ struct origin_req {
 void origin_init(struct rma *r)
 {
     map_init(&r->requests);
+    list_init(&r->spare_requests);
     r->last_request = r->env->first_number;
+}
+
+void origin_fini(struct rma *r)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(&r->spare_requests)) != NULL)
+        free(LIST_ENTRY(node, struct origin_req, link));
+    map_fini(&r->requests);
 }
 
 void rma_req_init(struct rma_req *req)
@@ -48,6 +60,47 @@ void rma_req_init(struct rma_req *req)
     atomic_init(&req->pending, 0);
     atomic_init(&req->err, MRMA_SUCCESS);
     req->number = 0;
+    req->ended = NULL;
+}
+
+void rma_req_begin(struct rma_req *req, struct rma_req_list *ended)
+{
+    rma_req_init(req);
+    atomic_init(&req->pending, 1);
+    req->ended = ended;
+}
+
+void rma_req_issued(struct rma_req *req)
+{
+    origin_discharge(req, MRMA_SUCCESS);
+}
+
+/*
+ * The threads that end the parts of a request, one of which enters it, and the one that takes it:
+ *
+ *   part                       last part                    who takes
+ *   A: err, user's buffer      C: pending reads B           E: takes the list
+ *   B: pending -= 1 (release)     (acquire)                 F: reads err
+ *                              D: enters it (release)
+ *
+ * C reads what B and those between have written, E (acquire) what D has: A is before F.
+ */
+static void enter(struct rma_req_list *ended, struct rma_req *req)
+{
+    struct rma_req *first = atomic_load_explicit(&ended->first, memory_order_relaxed);
+    do {
+        req->next = first;
+    } while (!atomic_compare_exchange_weak_explicit(&ended->first, &first, req,
+                                                    memory_order_release, /* D */
+                                                    memory_order_relaxed));
+}
+
+/* All at once: nobody takes one alone, so a request may come back at the same address. */
+struct rma_req *rma_req_take(struct rma_req_list *ended)
+{
+    if (likely(!atomic_load_explicit(&ended->first, memory_order_relaxed)))
+        return NULL;
+    return atomic_exchange_explicit(&ended->first, NULL, memory_order_acquire); /* E */
 }
 
 void origin_charge(struct rma_req *req)
@@ -56,6 +109,7 @@ void origin_charge(struct rma_req *req)
         atomic_fetch_add_explicit(&req->pending, 1, memory_order_relaxed);
 }
 
+/* A request without a list may be gone as soon as nothing is pending. */
 void origin_discharge(struct rma_req *req, int err)
 {
     if (!req)
@@ -64,7 +118,11 @@ void origin_discharge(struct rma_req *req, int err)
     if (err)
         atomic_compare_exchange_strong_explicit(&req->err, &none, err, memory_order_relaxed,
                                                 memory_order_relaxed);
-    atomic_fetch_sub_explicit(&req->pending, 1, memory_order_release); /* pairs with rma_req_done */
+    struct rma_req_list *ended = req->ended;
+    const uint32_t before =
+        atomic_fetch_sub_explicit(&req->pending, 1, memory_order_acq_rel); /* B, C; rma_req_done */
+    if (before == 1 && ended)
+        enter(ended, req);
 }
 
 bool origin_request_room(const struct pkt_target *pt)
@@ -74,16 +132,34 @@ bool origin_request_room(const struct pkt_target *pt)
             map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
 }
 
+/* The allocator is slow with many that come and go together, between what others allocate. */
+static struct origin_req *take_spare(struct rma *r)
+{
+    struct list_node *node = list_pop_front(&r->spare_requests);
+    r->nspare_requests -= node != NULL;
+    return node ? LIST_ENTRY(node, struct origin_req, link) : malloc(sizeof(struct origin_req));
+}
+
+static void put_spare(struct rma *r, struct origin_req *rq)
+{
+    if (r->nspare_requests == SPARE_MOST) {
+        free(rq);
+        return;
+    }
+    list_push_front(&r->spare_requests, &rq->link);
+    r->nspare_requests++;
+}
+
 /* Under the next number that is free, never 0: so a late reply to a request that has ended is not
  * taken for another's. NULL: no memory. */
 static struct origin_req *new_request(struct rma *r)
 {
-    struct origin_req *rq = malloc(sizeof *rq);
+    struct origin_req *rq = take_spare(r);
     void *in_use = rq;
     while (in_use) {
         r->last_request += r->last_request == UINT32_MAX ? 2 : 1;
         if (map_put(&r->requests, r->last_request, rq, &in_use) != MRMA_SUCCESS) {
-            free(rq);
+            put_spare(r, rq);
             return NULL;
         }
         if (in_use) /* since numbers came round */
@@ -140,7 +216,7 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
     origin_discharge(rq->req, err);
     dtype_unref(rq->type);
     (void)map_del(&r->requests, rq->number);
-    free(rq);
+    put_spare(r, rq);
 }
 
 /* All of its result is here. Packets of a pair are applied in order, and replies leave behind
@@ -171,7 +247,7 @@ int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err)
         if (rq->req == req)
             end_request(pt->win->rma, rq, err);
     }
-    if (rma_req_done(req))
+    if (req->ended ? rma_req_held_only(req) : rma_req_done(req))
         return err;
     origin_charge(req);
     origin_discharge(req, err);

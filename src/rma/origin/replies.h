@@ -22,6 +22,9 @@ struct pkt_hdr;
  * start, before anybody else sees r. */
 void origin_init(struct rma *r);
 
+/* origin_fini frees the table, which is empty, and what is kept for later requests. */
+void origin_fini(struct rma *r);
+
 /* origin_charge notes that one more part of the R-operation of req is under way, so that req is not
  * complete before that part's origin_discharge. NULL: nothing happens. Any thread, with or without
  * the lock. */

@@ -12,10 +12,12 @@
  * takes it at once, as some programs use such a buffer again before the epoch has ended; all other
  * buffers are the library's until then. While a queue is not empty all operations on its target go
  * into it, but for puts into stages (stage.h), which are not ordered with others, and for
- * R-operations and notified operations, which wait in their calls: a program may wait for their
- * requests or notifications before it ends the epoch. What the target has attached (dynamic
- * windows) is looked at when an operation is carried out, for it counts from the beginning of the
- * exposure on.
+ * R-operations and notified operations: a program may wait for their requests or notifications
+ * before it ends the epoch. These wait in their calls until the target may be accessed and the
+ * queue is carried out; with no queue, and by packets, an R-operation that has room in the open
+ * packet does not wait where an agent sends that later (issue, origin/operation.c). What the target
+ * has attached (dynamic windows) is looked at when an operation is carried out, for it counts from
+ * the beginning of the exposure on.
  *
  * By packets, but in dynamic windows, the queue is also entered as unsent (progress/unsent.h): the
  * agent, or who polls in a process without one, carries out what needs no wait, when the target's

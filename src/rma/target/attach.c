@@ -103,8 +103,8 @@ static struct attached *make_key(struct win *w, uint64_t addr, uint64_t size)
     return a;
 }
 
-/* The region in which addr lies, with its key; NULL: none is attached there, or the network does not
- * reach any by itself. */
+/* The region in which addr lies, with its key; NULL: none is attached there, or the network does
+ * not reach any by itself. */
 static struct attached *find_or_make(struct win *w, uint64_t addr)
 {
     struct target_regions *all = regions_of(w);

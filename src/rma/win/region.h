@@ -56,8 +56,8 @@ bool region_covers(struct region_view *view, uint64_t addr, uint64_t len);
  * *mem may have changed. No locks. */
 bool region_find(struct region_view *view, uint64_t addr, uint64_t len, struct rma_exported *mem);
 
-/* region_at returns whether addr lies in a region, which begins at *base and has *len bytes. view is
- * NULL where the window is not dynamic, and has no regions. No locks. */
+/* region_at returns whether addr lies in a region, which begins at *base and has *len bytes. view
+ * is NULL where the window is not dynamic, and has no regions. No locks. */
 bool region_at(struct region_view *view, uint64_t addr, uint64_t *base, uint64_t *len);
 
 /* region_allows returns whether what op names at t, piece by piece, is attached there now. Also

@@ -2,12 +2,12 @@
 /*
  * region_tree.c - see region_tree.h.
  *
- * An AVL tree that others read while its owner changes it. What a valid root reaches stays as it is,
- * but for two changes by one store each, to a child of a node, both by the addition of a region: a
- * leaf is hung in, and where that makes the tree too deep, a part of it is put in the place of the
- * one that it replaces. Before such a store and behind it the tree is right. A removal makes anew the
- * nodes from the root down to what it is about, O(log n) of them, and then makes their root the valid
- * one. The nodes that a change has left out are used again by later changes.
+ * An AVL tree that others read while its owner changes it. What a valid root reaches stays as it
+ * is, but for two changes by one store each, to a child of a node, both by the addition of a
+ * region: a leaf is hung in, and where that makes the tree too deep, a part of it is put in the
+ * place of the one that it replaces. Before such a store and behind it the tree is right. A removal
+ * makes anew the nodes from the root down to what it is about, O(log n) of them, and then makes
+ * their root the valid one. The nodes that a change has left out are used again by later changes.
  *
  * Order of stores and loads:
  *
@@ -22,17 +22,17 @@
  *
  * If E reads the state of a C, F sees all of the B and D before it. If F reads the child of a later
  * D, it sees the B before that D, and so a right tree, with the region that is being added or
- * without it. A node that this root reaches is written to again, other than by D, only by a B behind
- * the next C. If F reads a value of that B, its release fence A, which stands behind that next C, and
- * the reader's acquire fence make that C visible to G, so G finds another state and the search is
- * done again. The count of changes comes round after 2^32 of them, within one search. Who is killed
- * between A and C has left a right tree: readers never wait for the owner.
+ * without it. A node that this root reaches is written to again, other than by D, only by a B
+ * behind the next C. If F reads a value of that B, its release fence A, which stands behind that
+ * next C, and the reader's acquire fence make that C visible to G, so G finds another state and the
+ * search is done again. The count of changes comes round after 2^32 of them, within one search. Who
+ * is killed between A and C has left a right tree: readers never wait for the owner.
  *
  * A search that reads values of several changes still ends: it takes at most REGION_DEPTH steps.
  * The numbers of nodes that it reads were all given out by the owner. If one is in a chunk that is
  * not mapped here yet, the reader does G first, with acquire: if the state is still s, the number
- * comes from a B before the C of s, or from a D behind it, and where that chunk is was written before
- * either.
+ * comes from a B before the C of s, or from a D behind it, and where that chunk is was written
+ * before either.
  *
  * What the owner attaches before it begins an exposure is found by all that access it in that: its
  * C comes before the release store of the post, or of exposed, whose acquire load by the reader
@@ -267,8 +267,8 @@ static void hang_in(struct region_tree *tree, const struct path *path, unsigned 
         tree->root = i;
 }
 
-/* A region was added at the end of the way. One part at most is too deep then, and as deep as before
- * when it is mended (an AVL tree's property). */
+/* A region was added at the end of the way. One part at most is too deep then, and as deep as
+ * before when it is mended (an AVL tree's property). */
 static void mend_depth(struct region_tree *tree, const struct path *path)
 {
     for (unsigned n = path->n; n-- > 0;) {

@@ -4,8 +4,9 @@
  * the regions of other processes whose keys this one knows.
  *
  * A look-up, which every operation makes, halves what is left. An addition or a removal moves the
- * pointers behind it in one piece: there is one for a question and an answer over the network, which
- * take longer. What a list holds is its user's, with a struct span in front. Locks: the user's.
+ * pointers behind it in one piece: there is one for a question and an answer over the network,
+ * which take longer. What a list holds is its user's, with a struct span in front. Locks: the
+ * user's.
  */
 #ifndef MRMA_RMA_WIN_SPAN_LIST_H
 #define MRMA_RMA_WIN_SPAN_LIST_H

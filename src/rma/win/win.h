@@ -309,6 +309,8 @@ struct rma {
     uint32_t words_given;        /* how many words' first parts were given away */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
+    struct list spare_requests; /* ended ones, nspare_requests, for the next */
+    uint32_t nspare_requests;
     struct applying *applying;           /* scratch memory of target_apply.c; NULL: not used yet */
     struct counts_packet *counts_packet; /* scratch memory of fence_counts.c; NULL: no use yet */
     bool atomics_probed; /* atomics says what this process's card does: origin/atomics.h */
