@@ -82,8 +82,9 @@ struct job {
     struct notes notes;
 };
 
-/* job_crowded returns a part of a sentence that names the machine with the most ranks for a processor,
- * to be freed; NULL: no machine has more ranks than processors, or it is not recorded. */
+/* job_crowded returns a part of a sentence that names the machine with the most ranks for a
+ * processor, to be freed; NULL: no machine has more ranks than processors, or it is not recorded.
+ */
 char *job_crowded(const struct job *job);
 
 void job_read(struct job *job, const struct spool *spool);

@@ -29,7 +29,8 @@ struct whatif {
 
 /* whatif_find replays the run of an analysis and tries changes. What analysis and causes hold must
  * outlive the call only. Where there were more ranks than processors nothing is estimated, unless
- * crowded_too: then ranks take turns, and a change changes whose turn it is. whatif_free frees what was found. */
+ * crowded_too: then ranks take turns, and a change changes whose turn it is. whatif_free frees what
+ * was found. */
 void whatif_find(struct whatif *whatif, const struct analysis *analysis,
                  const struct causes *causes, bool crowded_too);
 void whatif_free(struct whatif *whatif);
