@@ -75,7 +75,7 @@ static bool find(struct place *at)
     return false;
 }
 
-/* "/src/app.c:41", or "??:0" where there is no debug information; without the folders, and without
+/* As app.c:41, or "??:0" where there is no debug information; without the folders, and without
  * what some versions write behind the number. */
 static bool read_line(FILE *from, char *text, size_t len)
 {
