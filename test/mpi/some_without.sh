@@ -54,7 +54,7 @@ done
 for kind in $kinds; do
     look "$kind"
     ended_badly && test "$rc" != 124 || bad "$kind: exit code $rc"
-    seen 'error: MPI_[WC][a-z_]*: OTHER: of the 4 processes of the communicator, these ranks do not have this library.*: 1 3; start' ||
+    seen 'error: MPI_[WC][a-z_]*: MPI_ERR_OTHER: of the 4 processes of the communicator, these ranks do not have this library.*: 1 3; start' ||
         bad "$kind: no message names the ranks without the library:"
     seen 'signal 11|segmentation' && bad "$kind: crashed:"
     case $kind in

@@ -30,14 +30,14 @@ if test "$MPI_HOST" = openmpi; then
         ;;
     esac
     test "$rc" = 0 || bad "a selection that was settled before: exit code $rc"
-    seen 'MPI_Win_allocate: OTHER: .*refused.*osc="ucx": add sm' || bad "no message says what failed and what to do:"
+    seen 'MPI_Win_allocate: MPI_ERR_OTHER: .*refused.*osc="ucx": add sm' || bad "no message says what failed and what to do:"
 else
     works "windows without end" "$np" "$bin/win_carrier" many
     if seen '^2500 windows'; then
         echo "SKIP: windows without end: the host has no limit of communicators that they come to"
         finish
     fi
-    seen 'MPI_Win_allocate: OTHER: .*no further communicator.*free windows or communicators' ||
+    seen 'MPI_Win_allocate: MPI_ERR_OTHER: .*no further communicator.*free windows or communicators' ||
         bad "no message says what failed and what to do:"
 fi
 finish
