@@ -102,18 +102,33 @@ static bool try_start(void *arg)
     return s->done;
 }
 
+/* From here on it is outstanding. */
+static void begin(struct rdma_op *n)
+{
+    list_push_back(&n->pt->under_way, &n->link);
+    count(n, 1);
+    region_key_use(n->key);
+    if (!n->injected)
+        origin_charge(n->req);
+}
+
+/* It could not be started, with that error. */
+static int give_up(struct rdma_op *n, struct pkt_target *pt, int err)
+{
+    if (n->pt)
+        end(n, MRMA_SUCCESS);
+    free(n);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
+}
+
 /* Called and returning with the lock, which it gives up while there is no room. */
 static int start(struct rdma_op *n)
 {
     struct pkt_target *pt = n->pt;
     struct win *w = pt->win;
     struct start s = {.n = n, .pt = pt};
-    list_push_back(&pt->under_way, &n->link);
-    count(n, 1);
-    region_key_use(n->key);
-    if (!n->injected)
-        origin_charge(n->req);
     int err = MRMA_SUCCESS;
+    begin(n);
     if (!try_start(&s)) {
         w->origin_side.waits++;
         rma_leave(w->rma);
@@ -123,12 +138,7 @@ static int start(struct rdma_op *n)
     }
     if (!err)
         err = s.err;
-    if (!err)
-        return MRMA_SUCCESS;
-    if (n->pt)
-        end(n, MRMA_SUCCESS);
-    free(n);
-    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, pt->target) : err;
+    return err ? give_up(n, pt, err) : MRMA_SUCCESS;
 }
 
 /* ---- parts ---- */
@@ -417,6 +427,46 @@ static int issue(struct win *w, struct rma_target *t, struct transfer *x,
         err = origin_abandon(pt, x->op->req, err);
     rma_leave(w->rma);
     return err;
+}
+
+/* A transfer that is one part, if the channel has room for it. MRMA_AGAIN: it has none, or the
+ * transfer is several parts; nothing was done. */
+static int issue_now(struct pkt_target *pt, const struct transfer *x)
+{
+    const struct part p = {.put = x->put, .local = x->local, .remote = x->offset, .len = x->len};
+    const bool one = x->type->contig && x->op->ttype->contig;
+    if (!one || x->len > ch3_rdma_limits(&pt->target->peer->vc)->max)
+        return MRMA_AGAIN;
+    struct rdma_op *n = new_op(pt, &p);
+    if (!n)
+        return MRMA_ERR_NO_MEM;
+    begin(n);
+    const int err = ch3_rdma_start(&pt->target->peer->vc, &n->rdma);
+    if (err)
+        return give_up(n, pt, err);
+    if (x->put)
+        pt->unread = ch3_rdma_needs_read(&pt->target->peer->vc);
+    return MRMA_SUCCESS;
+}
+
+int rdma_issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                        const struct rma_op *op, int64_t offset, size_t len)
+{
+    const struct rdma_thresholds th =
+        rdma_thresholds(ch3_rdma_limits(&t->peer->vc)->by, w->rma->conf);
+    struct transfer x = transfer_of(kind, op, offset, len);
+    struct pkt_target *pt = t->pkt;
+    bool ask;
+    if (!pt || !pkt_needs_no_wait(pt))
+        return MRMA_AGAIN;
+    if (len < rdma_least(&th))
+        return MRMA_ERR_NO_MEM;
+    if (goes_by_packet(pt, &x, &th, &ask)) {
+        pt->packed += len;
+        return MRMA_ERR_NO_MEM;
+    }
+    pkt_target_touch(pt);
+    return issue_now(pt, &x);
 }
 
 /* A notification that has not gone with the data goes by packet behind it: at once, where the

@@ -45,6 +45,13 @@ int rdma_issue_atomic(struct pkt_target *pt, const struct ch3_atomic *atomic, vo
  * issue_rdma. */
 int rdma_confirm(struct pkt_target *pt);
 
+/* rdma_issue_deferred does what issue_rdma does for a put or get that was deferred, without request
+ * and notification, in a window that is not dynamic, if the channel can start it at once.
+ * MRMA_AGAIN: nothing was done, since that would wait, or takes several parts. MRMA_ERR_NO_MEM: it
+ * is to go by packet. For who must not wait (progress/unsent.h). Under the engine's lock. */
+int rdma_issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                        const struct rma_op *op, int64_t offset, size_t len);
+
 /* rdma_takes_at_once returns whether a contiguous operation of len bytes on t, whose path is that
  * of the channel's own puts and gets, has read the data that it sends when its call returns,
  * whatever way it goes. */

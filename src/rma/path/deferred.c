@@ -27,8 +27,7 @@ struct deferred_op {
 
 static bool leave_deferred(struct unsent *u);
 
-/* By packets the agent, or who polls, can carry out what waits: also what the network's own put or
- * get would carry out for a call, which may wait for room. */
+/* By packets the agent, or who polls, can carry out what waits. */
 static bool goes_by_packets(const struct rma_target *t)
 {
     return t->path == PATH_PACKETS || t->path == PATH_RDMA;
@@ -175,6 +174,19 @@ int deferred_end(struct win *w)
     return lost;
 }
 
+/* By the network's own puts and gets where a call would take them, else by packet. False: it would
+ * have to wait. */
+static bool leave_one(struct win *w, struct rma_target *t, const struct deferred_op *d, int *err)
+{
+    const bool moves = d->kind == PKT_OP_PUT || d->kind == PKT_OP_GET;
+    *err = MRMA_ERR_NO_MEM;
+    if (moves && t->path == PATH_RDMA)
+        *err = rdma_issue_deferred(w, t, d->kind, &d->op, d->offset, d->len);
+    if (*err == MRMA_ERR_NO_MEM)
+        return issue_deferred(w, t, d->kind, &d->op, d->len, err);
+    return *err != MRMA_AGAIN;
+}
+
 /* Until one would have to wait, in the order of the calls. Those that are left keep others behind
  * them, and whoever ends or flushes the epoch carries them out. */
 static bool leave_deferred(struct unsent *u)
@@ -185,7 +197,7 @@ static bool leave_deferred(struct unsent *u)
     while ((node = list_first(&t->path_side.deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         int err;
-        if (!issue_deferred(w, t, d->kind, &d->op, d->len, &err))
+        if (!leave_one(w, t, d, &err))
             return false;
         list_remove(node);
         t->path_side.deferred_bytes -= d->bytes;
