@@ -201,7 +201,8 @@ static void damaged_beside_files(void **state)
 }
 
 /* Where ranks took turns on processors the report says so first, and estimates only if it is told
- * to. A machine with a processor for each rank is not counted, though processes may share one mask. */
+ * to. A machine with a processor for each rank is not counted, though processes may share one mask.
+ */
 static void ranks_and_processors(void **state)
 {
     struct made_job job;
