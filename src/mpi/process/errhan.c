@@ -268,7 +268,7 @@ void request_fail(const char *func, int err)
     (void)tell(&m, comm_fatal(MPI_COMM_WORLD), err);
 }
 
-static const char *maker(const struct win_rec *rec)
+const char *win_maker(const struct win_rec *rec)
 {
     static const char *const makers[] = {[WIN_CREATE] = "MPI_Win_create",
                                          [WIN_ALLOCATE] = "MPI_Win_allocate",
@@ -276,11 +276,6 @@ static const char *maker(const struct win_rec *rec)
                                          [WIN_DYNAMIC] = "MPI_Win_create_dynamic"};
 
     return makers[win_flavor(rec->win)];
-}
-
-const char *win_maker(const struct win_rec *rec)
-{
-    return maker(rec);
 }
 
 /* Appends to text of len bytes. */
@@ -315,7 +310,7 @@ static int win_report(const struct win_rec *rec, const char *func, int err, int 
     append(m.where, room, "window %u", (unsigned)win_id(rec->win));
     if (name[0] != '\0')
         append(m.where, room, " \"%s\"", name);
-    append(m.where, room, " of %s, rank %d of %d", maker(rec), rec->rank, rec->nproc);
+    append(m.where, room, " of %s, rank %d of %d", win_maker(rec), rec->rank, rec->nproc);
     if (target != NO_TARGET)
         append(m.where, room, ", target %d", target);
     if (of_epochs(err)) {

@@ -82,7 +82,7 @@ static bool stream_room(void *arg)
 }
 
 /* A packet that is a quarter full has room for any short operation, or the tail of a long one. */
-bool pkt_needs_no_wait(struct pkt_target *pt)
+bool pkt_make_ready_now(struct pkt_target *pt)
 {
     if (!pkt_epoch_is_open(pt) || pt->unlocking || !queue_short(pt) || !stream_room(pt))
         return false;

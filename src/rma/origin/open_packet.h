@@ -82,11 +82,11 @@ int pkt_await_unlocked(struct pkt_target *pt);
  * (ORIGIN_PAIR_STREAMS). May wait. */
 int pkt_make_stream_room(struct pkt_target *pt);
 
-/* pkt_needs_no_wait returns whether an operation on pt, whose target bytes are contiguous, can be
- * issued without waiting, but for room for its request: the target has begun its part of the epoch,
- * there is room in the send queue and for a large operation, and in the open packet, which is sent
- * for that if need be. Under the engine's lock. */
-bool pkt_needs_no_wait(struct pkt_target *pt);
+/* pkt_make_ready_now sends the open packet, if it has no room for an operation, and returns whether
+ * an operation on pt, whose target bytes are contiguous, can then be issued without waiting, but
+ * for room for its request: the target has begun its part of the epoch, and there is room in the
+ * send queue and for a large operation. Under the engine's lock. */
+bool pkt_make_ready_now(struct pkt_target *pt);
 
 /* pkt_make_room makes sure that the open packet has at least need bytes of room behind used, and up
  * to wish if a packet may be so long: the packet's memory grows, or the packet is sent. need fits

@@ -404,7 +404,7 @@ bool issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     struct pkt_target *pt = t->pkt;
     if (atomics_used(w) && kind != PKT_OP_PUT && kind != PKT_OP_GET) /* must not meet packets' */
         return false;
-    if (!pt || !len || !op->ttype->contig || op->req || op->notify || !pkt_needs_no_wait(pt) ||
+    if (!pt || !len || !op->ttype->contig || op->req || op->notify || !pkt_make_ready_now(pt) ||
         (pkt_fetches(kind) && !origin_request_room(pt)))
         return false;
     pt = pkt_target_get(w, t);

@@ -457,7 +457,7 @@ int rdma_issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind ki
     struct transfer x = transfer_of(kind, op, offset, len);
     struct pkt_target *pt = t->pkt;
     bool ask;
-    if (!pt || !pkt_needs_no_wait(pt))
+    if (!pt || !pkt_make_ready_now(pt))
         return MRMA_AGAIN;
     if (len < rdma_least(&th))
         return MRMA_ERR_NO_MEM;
