@@ -10,16 +10,19 @@
 # guide is the one place where they are described.
 
 # Markdown to roff: emphasis of code, links by their text. What is a link alone between parentheses, or behind "see", sends the
-# reader to a part of the guide; any other link is words of the sentence that it stands in.
-function roff(s,    out, link, before) {
+# reader to a part of the guide, or to another document; any other link is words of the sentence that it stands in.
+function roff(s,    out, link, target, before) {
     gsub(/\\/, "\\e", s)
     while (match(s, /\[[^]]*\]\([^)]*\)/)) {
-        link = substr(s, RSTART + 1, RLENGTH)
+        link = substr(s, RSTART + 1, RLENGTH - 2)
+        target = link
         sub(/\].*/, "", link)
+        sub(/.*\]\(/, "", target)
+        sub(/#.*/, "", target)
         before = substr(s, 1, RSTART - 1)
         s = substr(s, RSTART + RLENGTH)
-        if (before ~ /(\(|see )$/ && s ~ /^\)/)
-            link = link == "below" ? "see the user guide" : "\"" link "\" in the user guide"
+        if (before ~ /(^|[ (])see $/ || before ~ /\($/ && s ~ /^\)/)
+            link = link == "below" ? "see the user guide" : "\"" link "\" in " (target == "" ? "the user guide" : target)
         out = out before link
     }
     s = out s
