@@ -2,8 +2,9 @@
 /*
  * test_nmofi_life.c - a peer that serves nothing answers whether it lives, as often as it is asked,
  * and a child of fork does not answer for a parent that has ended. Without a descriptor one can
- * ask, too. Over hardware each is asked when it is first heard, and silence of one that has never
- * answered is told. Time is made up: reach.c is told it.
+ * ask, too, and one that cannot accept anybody says so. Over hardware each is asked when it is
+ * first heard, and silence of one that has never answered is told. Time is made up where reach.c is
+ * told it.
  */
 #include "nmofi_pair.h"
 #include "provider.h"
@@ -49,20 +50,39 @@ static void questions_fill_no_queue(void **state)
     close_pair(e);
 }
 
+enum { FEW = 64 };
+
+struct used_up {
+    struct rlimit limit;
+    int fds[FEW], n;
+};
+
+static void use_up(struct used_up *u)
+{
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &u->limit), 0);
+    struct rlimit few = u->limit;
+    few.rlim_cur = FEW;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    u->n = 0;
+    while (u->n < FEW && (u->fds[u->n] = open("/dev/null", O_RDONLY)) >= 0)
+        u->n++;
+    assert_int_equal(errno, EMFILE);
+}
+
+static void give_back(struct used_up *u)
+{
+    while (u->n)
+        close(u->fds[--u->n]);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &u->limit), 0);
+}
+
 static void no_descriptor_to_ask_with(void **state)
 {
     struct end *e = open_pair(state);
     struct nmofi_link *link = link_of(&e[1]);
     uint64_t now = clock_monotonic_ns() + 100 * (uint64_t)SECOND;
-    struct rlimit limit, few;
-    int fds[64], n = 0;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    few = limit;
-    few.rlim_cur = 64;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-    while (n < 64 && (fds[n] = open("/dev/null", O_RDONLY)) >= 0)
-        n++;
-    assert_int_equal(errno, EMFILE);
+    struct used_up up;
+    use_up(&up);
     for (int i = 0; i < 3; i++) {
         ask(link, &now);
         assert_false(link->lost);
@@ -70,9 +90,30 @@ static void no_descriptor_to_ask_with(void **state)
     nm_life_end(e[0].nm); /* as at its end */
     ask(link, &now);
     assert_true(link->lost);
-    while (n)
-        close(fds[--n]);
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    give_back(&up);
+    close_pair(e);
+}
+
+/* A process whose polls are rare takes no connections any more after as long a time as any. */
+static void no_descriptor_to_accept_with(void **state)
+{
+    enum { POLLS = 13, PAUSE_US = 100000 };
+    struct end *e = open_pair(state);
+    struct nmofi *nm = e[0].nm;
+    char text[600];
+    struct used_up up;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    use_up(&up);
+    assert_int_equal(connect(fd, (const struct sockaddr *)nm->name.bytes, nm->name.len), 0);
+    for (int i = 0; i < POLLS / 2; i++, usleep(PAUSE_US))
+        nm_life_in_vain(nm);
+    assert_false(nm->gave_up);
+    for (int i = 0; i < POLLS; i++, usleep(PAUSE_US / 2))
+        nm_life_in_vain(nm);
+    assert_true(nm->gave_up);
+    assert_non_null(strstr(log_text(&e[0].lp, text, sizeof text), "no file descriptor left"));
+    give_back(&up);
+    close(fd);
     close_pair(e);
 }
 
@@ -169,8 +210,11 @@ int main(void)
     static char rxm[] = "tcp;ofi_rxm";
     char net[8];
     const struct CMUnitTest tests[] = {
-        BOTH(questions_fill_no_queue),     BOTH(no_descriptor_to_ask_with),
-        BOTH(a_child_does_not_answer),     BOTH(hardware_is_asked_when_it_is_heard),
+        BOTH(questions_fill_no_queue),
+        BOTH(no_descriptor_to_ask_with),
+        BOTH(no_descriptor_to_accept_with),
+        BOTH(a_child_does_not_answer),
+        BOTH(hardware_is_asked_when_it_is_heard),
         BOTH(silence_of_hardware_is_told),
     };
     strcpy(net, provider_of_datagrams());

@@ -40,9 +40,9 @@
 
 enum {
     DEFER_SECONDS = 30, /* who connects resets the connection at once */
-    LINK_LOCAL_NET = 169 << 8 | 254,
-    VAIN_PER_LOOK = 64
+    LINK_LOCAL_NET = 169 << 8 | 254
 };
+#define VAIN_LOOK UINT64_C(1000000)         /* from look to look while polls are in vain */
 #define SHORT_PATIENCE UINT64_C(1000000000) /* without a descriptor while somebody connects */
 
 union address {
@@ -243,14 +243,17 @@ static void send_away(const struct nmofi *nm)
 
 void nm_life_in_vain(struct nmofi *nm)
 {
-    if (nm->listener < 0 || ++nm->vain % VAIN_PER_LOOK)
+    if (nm->listener < 0)
         return;
+    const uint64_t now = clock_monotonic_ns();
+    if (now < nm->vain_look_at)
+        return;
+    nm->vain_look_at = now + VAIN_LOOK;
     struct pollfd pending = {.fd = nm->listener, .events = POLLIN};
     if (poll(&pending, 1, 0) <= 0 || has_descriptor(nm)) {
         nm->short_since = 0;
         return;
     }
-    const uint64_t now = clock_monotonic_ns();
     if (!nm->short_since)
         nm->short_since = now;
     if (now - nm->short_since < SHORT_PATIENCE)

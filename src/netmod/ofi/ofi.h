@@ -172,17 +172,17 @@ struct nmofi {
     int listener; /* the provider's own socket that listens, or -1 */
     int spare;    /* to ask others with when the program has used up all descriptors */
     bool spare_used;
-    unsigned vain;        /* the descriptor was readable, and nothing came of it */
-    bool gave_up;         /* this process takes no connections any more: life.c */
-    uint64_t short_since; /* somebody connects, and there is no descriptor for it; 0: no */
-    _Atomic bool asked;   /* pending said yes because of the descriptor: poll must rearm it */
-    bool software;        /* the provider copies through a socket */
-    bool over_tcp;        /* known to be one over TCP */
-    bool unordered;       /* later sends may overtake earlier ones */
-    bool silent;          /* its descriptor does not tell of what arrives */
-    bool card;            /* no processor of the target takes part in a put or get */
-    bool words;           /* a put may take a word with it */
-    bool transmits;       /* the end of a put does not say that its data is in place */
+    bool gave_up;          /* this process takes no connections any more: life.c */
+    uint64_t vain_look_at; /* the next look at the listener where polls are in vain: life.c */
+    uint64_t short_since;  /* somebody connects, and there is no descriptor for it; 0: no */
+    _Atomic bool asked;    /* pending said yes because of the descriptor: poll must rearm it */
+    bool software;         /* the provider copies through a socket */
+    bool over_tcp;         /* known to be one over TCP */
+    bool unordered;        /* later sends may overtake earlier ones */
+    bool silent;           /* its descriptor does not tell of what arrives */
+    bool card;             /* no processor of the target takes part in a put or get */
+    bool words;            /* a put may take a word with it */
+    bool transmits;        /* the end of a put does not say that its data is in place */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;

@@ -134,15 +134,21 @@ static bool sleep_part(struct rma *r, struct event *ev, uint32_t ticket, const i
 bool rma_sleep_beside_host(struct rma *r, struct event *ev, uint32_t ticket, const int *fds,
                            unsigned n, uint64_t ns)
 {
-    uint64_t part = r->env->host_progress ? SLEEP_MIN_NS : ns;
+    if (!r->env->host_progress)
+        return sleep_part(r, ev, ticket, fds, n, ns);
+    const uint64_t until = r->clock() + ns;
+    uint64_t part = SLEEP_MIN_NS;
     for (;;) {
-        const uint64_t now = part < ns ? part : ns;
-        if (sleep_part(r, ev, ticket, fds, n, now))
+        if (sleep_part(r, ev, ticket, fds, n, part < ns ? part : ns))
             return true;
-        ns -= now;
-        if (!ns || event_was_woken(ev, ticket))
+        const uint64_t now = r->clock();
+        if (now >= until || event_was_woken(ev, ticket))
             return false;
         const uint64_t longer = part * SLEEP_GROWTH;
         part = enter_host(r) ? SLEEP_MIN_NS : longer < SLEEP_MAX_NS ? longer : SLEEP_MAX_NS;
+        const uint64_t left_at = r->clock();
+        if (left_at >= until)
+            return false;
+        ns = until - left_at;
     }
 }
