@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# tables.awk - fill the tables of doc/user-guide.md into a manual page: each row becomes a tagged
+# tables.awk - fill tables of documents into a manual page: each row becomes a tagged
 # paragraph with name, value and default, and the effect below.
 #
-#   awk -f tables.awk user-guide.md PAGE.in
+#   awk -f tables.awk user-guide.md tuning-parameters.md PAGE.in
 #
 # This is awk, as the library is built where there is no Python.
 #
-# A line @variables@ takes the rows whose name begins with MPIRMA_, @keys@ those of info keys. So the
-# guide is the one place where they are described.
+# A line @NAME@ takes the rows of the table behind <!-- rows of NAME --> (scripts/tables.sh), which are the library's own; @keys@
+# those of info keys, which the user guide alone has.
 
 # Markdown to roff: emphasis of code, links by their text. What is a link alone between parentheses, or behind "see", sends the
 # reader to a part of the guide, or to another document; any other link is words of the sentence that it stands in.
@@ -60,8 +60,8 @@ function trim(s) {
     return s
 }
 
-function put(from, rows,    i, cell, defaults) {
-    for (i = 1; i <= rows; i++) {
+function put(from,    i, cell, defaults) {
+    for (i = 1; i <= rows[from]; i++) {
         split(row[from, i], cell, "|")
         print ".TP"
         print ".B " code(substr(trim(cell[2]), 2, length(trim(cell[2])) - 2))
@@ -72,13 +72,14 @@ function put(from, rows,    i, cell, defaults) {
     }
 }
 
-FNR == NR {
-    if ($0 ~ /^\| `MPIRMA_[A-Z_]+` \|/)
-        row["variables", ++variables] = $0
-    else if ($0 ~ /^\| `[a-z_]+` \|.*\|.*\|.*\|/) # counters have two cells
-        row["keys", ++keys] = $0
+FILENAME ~ /\.md$/ {
+    if (/^<!-- rows of /)
+        table = $4
+    else if ($0 == "")
+        table = ""
+    else if (/^\| `[A-Za-z_]+` \|.*\|.*\|.*\|/) # counters have two cells
+        row[table == "" ? "keys" : table, ++rows[table == "" ? "keys" : table]] = $0
     next
 }
-$0 == "@variables@" { put("variables", variables); next }
-$0 == "@keys@" { put("keys", keys); next }
+/^@[a-z]*@$/ && substr($0, 2, length($0) - 2) in rows { put(substr($0, 2, length($0) - 2)); next }
 { print }

@@ -62,7 +62,8 @@
     X(alloc_mem_bytes, "bytes", "the memory of alloc_mem_calls", e->alloc_bytes)                   \
     X(alloc_mem_ns, "ns", "the time in MPI_Alloc_mem and MPI_Free_mem", e->alloc_ns)               \
     X(regions_registered, "",                                                                      \
-      "regions of dynamic windows that the network reaches without packets",                       \
+      "regions of dynamic windows that others have used and the network reaches without "          \
+      "packets",                                                                                   \
       s->regions_registered)                                                                       \
     X(regions_unregistered, "",                                                                    \
       "regions of dynamic windows that could not be registered with the network",                  \

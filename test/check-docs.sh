@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # check-docs.sh - what the documentation must keep up with in the source: every
-# variable and info key is in the user guide and in libmpi-rma(7), every option of a
+# setting and info key is in the documents and in libmpi-rma(7), every option of a
 # tool in its page, the state tables are those of the code, the table of tests is made
 # of the tests, the files it names exist; that every function of a header has a comment
 # of its own; and that every source opens with what it is. Reports in TAP; a difference
@@ -31,14 +31,14 @@ found only $(wc -l <"$tmp/code.s") entries in the code, expected $2 or more"
     point "$1" "$offences"
 }
 
-# First cells, in backquotes, of the user guide's tables that match a pattern; of those of two cells, counters.
-guide_rows() {
-    sed -n "/^|[^|]*|[^|]*|\$/d; s/^| \`\($1\)\` |.*/\1/p" "$guide"
-}
-
-sed -n '/conf_vars\[\] = {/,/^};/s/.*{ *"\(MPIRMA_[A-Z_]*\)".*/\1/p' "$top/src/base/conf.c" >"$tmp/code"
-guide_rows 'MPIRMA_[A-Z_]*' >"$tmp/doc"
-same "the user guide has a row for every variable of conf.c, and no other" 9
+# The tables whose rows are the library's own.
+point "the tables of variables, tuning parameters and counters are those of the library" \
+    "$(sh "$top/scripts/tables.sh" "$abs_top_builddir" 2>&1 || :)"
+"$abs_top_builddir/tools/doc-tables" variables | sed 's/^| `\([A-Z_]*\)`.*/\1/' >"$tmp/variables"
+"$abs_top_builddir/tools/doc-tables" tuning | sed 's/^| `\([a-z_]*\)`.*/\1/' >"$tmp/tuning"
+printf '%s\n' variables tuning counters >"$tmp/code"
+sed -n 's/^<!-- rows of \([a-z]*\) -->$/\1/p' "$top"/doc/*.md >"$tmp/doc"
+same "each of them stands in a document" 3
 
 {
     sed -n '/^static const struct hint/,/^};/s/^ *{ *"\([a-z_]*\)",.*/\1/p' "$top/src/rma/win/hints.c"
@@ -46,24 +46,17 @@ same "the user guide has a row for every variable of conf.c, and no other" 9
     sed -n 's/.*PMPI_Info_set(info, "\([a-z_]*\)".*/\1/p' "$top/src/mpi/calls/win_info.c"
 } >"$tmp/keys"
 cp "$tmp/keys" "$tmp/code"
-guide_rows '[a-z_]*' >"$tmp/doc"
+sed -n 's/^| `\([a-z_]*\)` |[^|]*|[^|]*|[^|]*|$/\1/p' "$guide" >"$tmp/doc"
 same "the user guide has a row for every info key of hints.c and win_info.c, and no other" 12
-
-sed -n 's/^ *X(\([a-z_]*\),.*/\1/p' "$top/src/engine_stats.c" >"$tmp/code"
-sed -n 's/^| `\([a-z_]*\)` |[^|]*|$/\1/p' "$guide" >"$tmp/doc"
-same "the user guide has a row for every counter of engine_stats.c, and no other" 30
 
 # The manual pages, as they were made in the build directory.
 grep_page() { # page, pattern
     sed 's/\\-/-/g; s/\\f[BIPR]//g' "$abs_top_builddir/man/$1" | sed -n "s/$2/\1/p"
 }
 
-{
-    sed -n '/conf_vars\[\] = {/,/^};/s/.*{ *"\(MPIRMA_[A-Z_]*\)".*/\1/p' "$top/src/base/conf.c"
-    cat "$tmp/keys"
-} >"$tmp/code"
-grep_page libmpi-rma.7 '^\.B \([A-Za-z_]*_[A-Za-z_]*\)$' | grep -vx 'MPI_.*' >"$tmp/doc"
-same "libmpi-rma(7) has every variable and info key, and no other" 21
+cat "$tmp/variables" "$tmp/tuning" "$tmp/keys" >"$tmp/code"
+grep_page libmpi-rma.7 '^\.B \([A-Za-z_]*\)$' | grep -vx 'MPI_.*\|mpicc' >"$tmp/doc"
+same "libmpi-rma(7) has every variable, tuning parameter and info key, and no other" 40
 
 # A link of the guide is words of its sentence in the page; only what stands by itself between parentheses names a part of the guide.
 point "libmpi-rma(7) has sentences where the guide has links" "$(tr '\n' ' ' <"$abs_top_builddir/man/libmpi-rma.7" |

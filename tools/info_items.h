@@ -61,6 +61,10 @@ void report_segments(struct report *report, const char *dir);
  * info_paths.c. */
 void report_paths(struct report *report, const char *dir);
 
+/* report_settings adds the items about the environment and MPIRMA_TUNE; sets bad_environment where
+ * a value is not understood. In info_settings.c. */
+void report_settings(struct report *report);
+
 /* report_host adds the items about the MPI library of this process. With try_it, and where a
  * launcher has started this program, a child initialises it: so nobody else in this process may,
  * before or later. In info_host.c. */

@@ -142,17 +142,16 @@ void report_rdma(struct report *report, const char *section, const struct ch3_ch
               ch->caps & CH3_CAP_RDMA_READ_BEHIND
                   ? "a flush reads behind its puts"
                   : "the end of a put says that its data is in place");
-    threshold(report, section, "rdma_min", th.min,
-              "and more goes without packets (MPIRMA_RDMA_MIN)");
+    threshold(report, section, "rdma_min", th.min, "and more goes without packets");
     threshold(report, section, "rdma_min_passive", th.min_passive,
-              "the same in passive target epochs (MPIRMA_RDMA_MIN_PASSIVE)");
+              "the same in passive target epochs");
     threshold(report, section, "rdma_many", th.many,
-              "by packet in a fence or PSCW epoch, then shorter ones, too (MPIRMA_RDMA_MANY)");
+              "by packet in a fence or PSCW epoch, then shorter ones, too");
     item_note(item_number(report, section, "rdma_segments", ITEM_COUNT, th.segments),
-              "pieces at most (MPIRMA_RDMA_SEGMENTS)");
+              "pieces at most");
     item_note(item_number(report, section, "rdma_notify", ITEM_BOOL,
                           th.words && (ch->caps & CH3_CAP_RDMA_WORD)),
-              "a notification goes with its put (MPIRMA_RDMA_NOTIFY)");
+              "a notification goes with its put");
     threshold(report, section, "rdma_inject", ch->rdma.inject,
               "of a put at most leave with the call");
     atomics(report, section, "atomics_i64", ch->atomics.ops[CH3_ATOMIC_I64], "integers of 64 bits");

@@ -21,7 +21,7 @@ struct item {
     enum item_kind kind;
     char text[256];  /* ITEM_TEXT */
     uint64_t number; /* ITEM_BOOL, ITEM_COUNT, ITEM_BYTES */
-    char note[512];  /* why, or what it means; "" if there is nothing to say */
+    char note[1024]; /* why, or what it means; "" if there is nothing to say */
 };
 
 #define REPORT_ITEMS 256

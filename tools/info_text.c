@@ -108,33 +108,47 @@ static void format_value(char *buf, size_t len, const struct item *item)
     }
 }
 
-static void print_item(const struct item *item)
+/* Of what a setting does the first sentence, unless all is asked for. */
+static void cut_note(char *note, const struct item *item, bool all)
 {
-    char value[300], words[sizeof value + sizeof item->note];
+    snprintf(note, sizeof item->note, "%s", item->note);
+    char *end = strstr(note, ". ");
+    if (!all && end != NULL && strncmp(note, "set; ", 5) == 0)
+        *end = '\0';
+}
 
+static void print_item(const struct item *item, bool all)
+{
+    char note[sizeof item->note], value[300], words[sizeof value + sizeof note];
+
+    cut_note(note, item, all);
     format_value(value, sizeof value, item);
-    if (item->note[0] == '\0') {
+    if (note[0] == '\0') {
         printf("  ");
         print_columns(item->key, KEY, value);
         return;
     }
     if (columns() < NARROW || strlen(value) >= VALUE) {
-        snprintf(words, sizeof words, "%s: %s", value, item->note);
+        snprintf(words, sizeof words, "%s: %s", value, note);
         printf("  ");
         print_columns(item->key, KEY, words);
         return;
     }
     printf("  %-*s%-*s", KEY, item->key, VALUE, value);
-    print_words(item->note, 2 + KEY + VALUE, 2 + KEY + VALUE);
+    print_words(note, 2 + KEY + VALUE, 2 + KEY + VALUE);
 }
 
 static const struct {
     const char *section;
     const char *title;
 } titles[] = {
-    {"mpi_library", "MPI library"}, {"environment", "Environment"},
-    {"data_paths", "Data paths"},   {"segments", "Shared segments"},
-    {"system", "System"},           {"topology", "Topology"},
+    {"mpi_library", "MPI library"},
+    {"environment", "Environment"},
+    {"tuning", "Tuning"},
+    {"data_paths", "Data paths"},
+    {"segments", "Shared segments"},
+    {"system", "System"},
+    {"topology", "Topology"},
     {"fabric", "Fabric"},
 };
 
@@ -156,6 +170,8 @@ static bool is_in_short(const struct item *item)
 {
     if (strcmp(item->section, "environment") == 0)
         return strncmp(item->note, "default;", 8) != 0;
+    if (strcmp(item->section, "tuning") == 0)
+        return false; /* MPIRMA_TUNE has those that differ */
     if (strcmp(item->section, "data_paths") != 0 && item->kind == ITEM_BOOL && !item->number &&
         strcmp(item->key, "yields") != 0)
         return true;
@@ -179,7 +195,7 @@ void info_text_print(const struct report *report, bool all)
             printf("\n%s\n", title_of(item->section));
         section = item->section;
         set |= strcmp(section, "environment") == 0;
-        print_item(item);
+        print_item(item, all);
     }
     if (all)
         return;
@@ -239,5 +255,5 @@ void info_text_fabric(const struct report *report)
     printf("\nWhat came of it\n");
     for (size_t i = 0; i < report->nitems; i++)
         if (step_kind(&report->items[i]) == STEP_NONE)
-            print_item(&report->items[i]);
+            print_item(&report->items[i], true);
 }

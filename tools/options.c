@@ -30,8 +30,7 @@ static const struct argp_option *find(const struct argp_option *options, const c
     return begins;
 }
 
-/* The option that is nearest to word; NULL: none is near, since more than half of the letters would
- * have to change. */
+/* The option that is nearest to word; NULL: none is near. */
 static const char *nearest(const struct argp_option *options, const char *word, size_t n)
 {
     const char *best = "help";
@@ -40,7 +39,7 @@ static const char *nearest(const struct argp_option *options, const char *word, 
         if (options->name && !(options->flags & OPTION_HIDDEN) &&
             nearest_distance(word, n, options->name) < nearest_distance(word, n, best))
             best = options->name;
-    return nearest_distance(word, n, best) * 2 <= n ? best : NULL;
+    return nearest_is_near(word, n, best) ? best : NULL;
 }
 
 /* Answers what asks for no more than an answer, if quiet without a word. */

@@ -36,3 +36,8 @@ size_t nearest_distance(const char *word, size_t len, const char *known)
     }
     return row[m];
 }
+
+bool nearest_is_near(const char *word, size_t len, const char *known)
+{
+    return nearest_distance(word, len, known) * 2 <= least(len, LONGEST);
+}

@@ -8,10 +8,15 @@
 #ifndef MRMA_BASE_NEAREST_H
 #define MRMA_BASE_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* nearest_distance returns how many letters have to be changed, added or left out to make known of
  * the first len letters of word. Of both it looks at the first 64 letters only. */
 size_t nearest_distance(const char *word, size_t len, const char *known);
+
+/* nearest_is_near returns whether known is near enough to the first len letters of word to be told:
+ * at most half of them would have to change. */
+bool nearest_is_near(const char *word, size_t len, const char *known);
 
 #endif

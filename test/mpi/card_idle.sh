@@ -60,8 +60,8 @@ test "$more_wakeups" -le "$few" || bad "$rounds rounds: the target's agent was w
 
 # The same by packets is another count: what is above can fail. How often that wakes the agent says nothing, since it finds
 # several packets when it wakes up, and stays awake while more come.
-MPIRMA_RDMA_MIN_PASSIVE=8192
-export MPIRMA_RDMA_MIN_PASSIVE
+MPIRMA_TUNE=rdma_min_passive=8192
+export MPIRMA_TUNE
 twice "$rounds" ${kind:-packets}
 test "$more_atomics" = 0 || bad "by packets: $more_atomics atomic operations"
 test "$more_packets" -ge "$rounds" || bad "by packets: the target got $more_packets packets in $rounds rounds"

@@ -58,7 +58,7 @@ test "$completions_more" -le $((writes_more + reads_more + few)) ||
     bad "$all rounds: $completions_more completions of $((writes_more + reads_more)) operations"
 
 # The same by packets is another count: what is above can fail.
-twice MPIRMA_RDMA_MIN_PASSIVE=8192
+twice MPIRMA_TUNE=rdma_min_passive=8192
 test "$writes_more" -lt $((3 * all)) || bad "by packets: $writes_more writes in $all rounds"
 test "$messages_more" -ge "$all" || bad "by packets: $messages_more messages in $all rounds"
 finish

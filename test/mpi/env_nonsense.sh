@@ -3,7 +3,7 @@
 # env_nonsense.sh - bad values of the environment, and too little of everything.
 #
 # A value that is not understood gives one line for the job naming the variable, the value and
-# what was expected, and a non-zero exit on the spot; a name that no variable has, one line. A segment directory that is
+# what was expected, and a non-zero exit on the spot; a name that no setting has, and an old name, one line. A segment directory that is
 # too small, and too few descriptors, are MPI errors and no crash, and the message
 # names the limit; afterwards nothing is left in /dev/shm or in the directory.
 
@@ -33,6 +33,10 @@ refused MPIRMA_STRICT yes 1
 refused MPIRMA_HANG_REPORT soon 1
 refused MPIRMA_HANG_REPORT -2 1
 refused MPIRMA_LOG loud 1
+refused MPIRMA_TUNE stage=12 1
+refused MPIRMA_TUNE cma_queue=1,stage=12 3
+refused MPIRMA_TUNE stage 1
+refused MPIRMA_STAGE 127 1
 
 # Whether or not rank 0 has a window.
 for part in all last; do
@@ -42,6 +46,19 @@ for part in all last; do
     test "$(grep -c 'warning: MPIRMA_STRIKT is set.*the nearest is MPIRMA_STRICT$' "$tmp/out")" = 1 ||
         bad "MPIRMA_STRIKT, windows of $part: not told once:"
 done
+
+# Names that no setting has, and old names of tuning parameters: a line each for the job, and the job goes on.
+told_once() { # what, pattern
+    test "$(grep -cE "libmpi-rma.0.: warning: $2" "$tmp/out")" = 1 || bad "$1: not told once:"
+}
+mpirun 3 env MPIRMA_LOG=warn MPIRMA_WINDOW_KIND=1 MPIRMA_TUNE=stag=1,cma_queue=64 MPIRMA_STAGE=256 MPIRMA_DEFER_WAIT=0 "$bin/win_attr"
+test "$rc" = 0 || bad "names that no setting has: exit code $rc:"
+told_once MPIRMA_WINDOW_KIND 'MPIRMA_WINDOW_KIND is set, but this library has no such variable$'
+told_once stag 'stag stands in MPIRMA_TUNE, but this library has no such tuning parameter; the nearest is stage$'
+told_once "old names" 'the next release will not know these old variables: MPIRMA_STAGE MPIRMA_DEFER_WAIT; set MPIRMA_TUNE=stage=256,defer_wait=0,stag=1,cma_queue=64 instead$'
+test "$(grep -c 'warning: ' "$tmp/out")" = 3 || bad "names that no setting has: other warnings:"
+mpirun 3 env MPIRMA_LOG=warn MPIRMA_TUNE=stage=256,defer_wait=0 "$bin/win_attr"
+seen 'warning' && bad "MPIRMA_TUNE: warnings:"
 
 # Where it is asked for, rank 0 says that the library is in use.
 for path in auto shm-packets; do

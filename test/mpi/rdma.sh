@@ -35,7 +35,7 @@ run MPIRMA_OFI_RDMA=on 51 111
 # Notifications go with puts where that is asked for, and as packets where it is not: each rank puts 100 blocks, every
 # second of which is large enough.
 for setting in on off auto; do
-    mpirun "$np" env MPIRMA_RDMA_NOTIFY=$setting "$bin/card_notify" 100 large
+    mpirun "$np" env MPIRMA_TUNE=rdma_notify=$setting "$bin/card_notify" 100 large
     test "$rc" = 0 || bad "notifications, $setting: exit code $rc"
     words=$(counter all rdma_words)
     case $setting in

@@ -147,7 +147,7 @@ void slow_rdma_init(struct fabric_proc *p, bool ordered)
     p->channel.ops = &f->ops;
     p->channel.caps |= CH3_CAP_RDMA | (ordered ? CH3_CAP_RDMA_ORDERED : 0);
     p->channel.rdma = (struct ch3_rdma_limits){.by = CH3_RDMA_STREAM, .max = 3500, .depth = 64};
-    p->conf.rdma_min = p->conf.rdma_min_passive = SLOW_RDMA_MIN;
+    p->conf.tune.rdma_min = p->conf.tune.rdma_min_passive = SLOW_RDMA_MIN;
     p->env.net_open = slow_net_open;
     p->env.net_room = 1;
 }

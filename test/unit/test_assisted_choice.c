@@ -109,15 +109,15 @@ static void limits_are_those_of_the_user(void **state)
     struct conf conf = conf_default;
     struct assisted_facts op = polled;
     (void)state;
-    conf.assisted_packet_max = 7;
+    conf.tune.assisted_packet_max = 7;
     assert_int_equal(assisted_choose(&op, &conf), ASSISTED_QUEUE);
-    conf.assisted_queue_max = 7;
+    conf.tune.assisted_queue_max = 7;
     assert_int_equal(assisted_choose(&op, &conf), ASSISTED_AT_ONCE);
-    conf.assisted_queue_max = 8;
-    conf.assisted_queue = 7; /* no room */
+    conf.tune.assisted_queue_max = 8;
+    conf.tune.assisted_queue = 7; /* no room */
     assert_int_equal(assisted_choose(&op, &conf), ASSISTED_AT_ONCE);
     conf = conf_default;
-    conf.assisted_pieces = 3;
+    conf.tune.assisted_pieces = 3;
     op.polled = false;
     op.has_agent = true;
     op.pieces = 3;

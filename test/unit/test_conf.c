@@ -8,12 +8,16 @@
 #include "base/conf.h"
 #include "base/err.h"
 
-/* The environment that the lookup function shows: one variable. */
+/* The environment that the lookup function shows: one variable, and one more. */
 static const char *env_name;
 static char env_value[400];
+static const char *other_name;
+static char other_value[400];
 
 static char *lookup(const char *name)
 {
+    if (other_name != NULL && strcmp(name, other_name) == 0)
+        return other_value;
     return env_name != NULL && strcmp(name, env_name) == 0 ? env_value : NULL;
 }
 
@@ -23,6 +27,11 @@ static int load(struct conf *conf, const char *name, const char *value, char *ms
     snprintf(env_value, sizeof env_value, "%s", value);
     memset(msg, 0, len);
     return conf_load(conf, lookup, msg, len);
+}
+
+static int load_tune(struct conf *conf, const char *value, char *msg, size_t len)
+{
+    return load(conf, "MPIRMA_TUNE", value, msg, len);
 }
 
 static void nothing_set_gives_the_defaults(void **state)
@@ -46,7 +55,7 @@ static void nothing_set_gives_the_defaults(void **state)
     assert_string_equal(conf.ofi_provider, "");
     assert_string_equal(conf.ofi_interface, "");
     assert_int_equal(conf.ofi_rdma, CONF_RDMA_AUTO);
-    assert_int_equal(conf.rdma_notify, CONF_RDMA_AUTO);
+    assert_int_equal(conf.tune.rdma_notify, CONF_RDMA_AUTO);
     assert_int_equal(conf.log_level, LOG_LEVEL_WARN);
 }
 
@@ -93,9 +102,11 @@ static const struct {
     {"MPIRMA_ALLOC_MEM", "host", "host"},
     {"MPIRMA_ALLOC_MEM", "shared", "shared"},
     {"MPIRMA_HANG_REPORT", "30", "30"},
-    {"MPIRMA_HANG_REPORT", "0.5", "0.500"},
-    {"MPIRMA_HANG_REPORT", ".25", "0.250"},
+    {"MPIRMA_HANG_REPORT", "0.5", "0.5"},
+    {"MPIRMA_HANG_REPORT", ".25", "0.25"},
     {"MPIRMA_HANG_REPORT", "7.", "7"},
+    {"MPIRMA_HANG_REPORT", "0", "0"},
+    {"MPIRMA_HANG_REPORT", "100", "100"},
     {"MPIRMA_OFI_PROVIDER", "tcp;ofi_rxm", "tcp;ofi_rxm"},
     {"MPIRMA_OFI_PROVIDER", "", ""},
     {"MPIRMA_OFI_INTERFACE", "lo", "lo"},
@@ -103,35 +114,6 @@ static const struct {
     {"MPIRMA_OFI_RDMA", "auto", "auto"},
     {"MPIRMA_OFI_RDMA", "on", "on"},
     {"MPIRMA_OFI_RDMA", "off", "off"},
-    {"MPIRMA_STAGE", "", "512"},
-    {"MPIRMA_STAGE", "128", "128"},
-    {"MPIRMA_CMA_STAGE", "", "4096"},
-    {"MPIRMA_CMA_STAGE", "32768", "32768"},
-    {"MPIRMA_CMA_QUEUE_MAX", "", "1024"},
-    {"MPIRMA_CMA_QUEUE_MAX", "0", "0"},
-    {"MPIRMA_CMA_QUEUE", "", "16384"},
-    {"MPIRMA_CMA_QUEUE", "0", "0"},
-    {"MPIRMA_CMA_QUEUE", "1048576", "1048576"},
-    {"MPIRMA_CMA_PACKET_MAX", "", "4096"},
-    {"MPIRMA_CMA_PACKET_MAX", "2147483647", "2147483647"},
-    {"MPIRMA_CMA_PIECES", "", "256"},
-    {"MPIRMA_CMA_PIECES", "1", "1"},
-    {"MPIRMA_RDMA_MIN", "", "auto"},
-    {"MPIRMA_RDMA_MIN", "0", "0"},
-    {"MPIRMA_RDMA_MIN_PASSIVE", "auto", "auto"},
-    {"MPIRMA_RDMA_MIN_PASSIVE", "8192", "8192"},
-    {"MPIRMA_RDMA_MANY", "", "auto"},
-    {"MPIRMA_RDMA_MANY", "2147483647", "2147483647"},
-    {"MPIRMA_RDMA_SEGMENTS", "", "auto"},
-    {"MPIRMA_RDMA_SEGMENTS", "1", "1"},
-    {"MPIRMA_RDMA_NOTIFY", "", "auto"},
-    {"MPIRMA_RDMA_NOTIFY", "off", "off"},
-    {"MPIRMA_DEFER_WAIT", "", "0.000200"},
-    {"MPIRMA_DEFER_WAIT", "0", "0"},
-    {"MPIRMA_DEFER_WAIT", "1.000001", "1.000001"},
-    {"MPIRMA_DEFER_QUEUE", "", "1048576"},
-    {"MPIRMA_DEFER_COPY_MAX", "", "4096"},
-    {"MPIRMA_DEFER_COPY_MAX", "0", "0"},
     {"MPIRMA_LOG", "error", "error"},
     {"MPIRMA_LOG", "warn", "warn"},
     {"MPIRMA_LOG", "info", "info"},
@@ -150,6 +132,126 @@ static void good_values_are_read_and_shown(void **state)
         assert_string_equal(conf_value(&conf, good[i].name, shown, sizeof shown), good[i].shown);
         assert_int_equal(load(&conf, good[i].name, good[i].shown, msg, sizeof msg), MRMA_SUCCESS);
     }
+}
+
+static const struct {
+    const char *name, *value, *shown;
+} good_tuning[] = {
+    {"stage", "", "512"},
+    {"stage", "128", "128"},
+    {"cma_stage", "", "4096"},
+    {"cma_stage", "32768", "32768"},
+    {"cma_queue_max", "", "1024"},
+    {"cma_queue_max", "0", "0"},
+    {"cma_queue", "", "16384"},
+    {"cma_queue", "0", "0"},
+    {"cma_queue", "1048576", "1048576"},
+    {"cma_packet_max", "", "4096"},
+    {"cma_packet_max", "2147483647", "2147483647"},
+    {"cma_pieces", "", "256"},
+    {"cma_pieces", "1", "1"},
+    {"rdma_min", "", "auto"},
+    {"rdma_min", "0", "0"},
+    {"rdma_min_passive", "auto", "auto"},
+    {"rdma_min_passive", "8192", "8192"},
+    {"rdma_many", "", "auto"},
+    {"rdma_many", "2147483647", "2147483647"},
+    {"rdma_segments", "", "auto"},
+    {"rdma_segments", "1", "1"},
+    {"rdma_notify", "", "auto"},
+    {"rdma_notify", "off", "off"},
+    {"defer_wait", "", "0.0002"},
+    {"defer_wait", "0", "0"},
+    {"defer_wait", "1.000001", "1.000001"},
+    {"defer_queue", "", "1048576"},
+    {"defer_copy_max", "", "4096"},
+    {"defer_copy_max", "0", "0"},
+};
+
+/* MPIRMA_STAGE of "stage" */
+static const char *old_name_of(const char *name)
+{
+    static char old[64];
+
+    snprintf(old, sizeof old, "MPIRMA_%s", name);
+    for (char *c = old; *c != '\0'; c++)
+        if (*c >= 'a' && *c <= 'z')
+            *c = (char)(*c - 'a' + 'A');
+    return old;
+}
+
+/* By their names in MPIRMA_TUNE, and by the names that they had before. */
+static void tuning_parameters_are_read_and_shown(void **state)
+{
+    struct conf conf;
+    char msg[200], shown[512], setting[100];
+    (void)state;
+
+    for (size_t i = 0; i < sizeof good_tuning / sizeof good_tuning[0]; i++) {
+        const char *name = good_tuning[i].name;
+        snprintf(setting, sizeof setting, "%s=%s", name, good_tuning[i].value);
+        assert_int_equal(load_tune(&conf, setting, msg, sizeof msg), MRMA_SUCCESS);
+        assert_string_equal(conf_value(&conf, name, shown, sizeof shown), good_tuning[i].shown);
+        assert_int_equal(load_tune(&conf, conf_value(&conf, "MPIRMA_TUNE", shown, sizeof shown),
+                                   msg, sizeof msg),
+                         MRMA_SUCCESS);
+        assert_string_equal(conf_value(&conf, name, shown, sizeof shown), good_tuning[i].shown);
+        load(&conf, old_name_of(name), good_tuning[i].value, msg, sizeof msg);
+        assert_string_equal(conf_value(&conf, name, shown, sizeof shown), good_tuning[i].shown);
+    }
+}
+
+static void a_list_of_tuning_parameters(void **state)
+{
+    struct conf conf;
+    char msg[200], shown[512];
+    (void)state;
+
+    assert_int_equal(load_tune(&conf, "defer_wait=2,stage=256,rdma_min=auto", msg, sizeof msg),
+                     MRMA_SUCCESS);
+    assert_true(conf.tune.stage == 256 && conf.tune.defer_wait >= 2);
+    assert_string_equal(conf_value(&conf, "MPIRMA_TUNE", shown, sizeof shown),
+                        "stage=256,defer_wait=2");
+    /* empty elements, and a default, and a name that comes twice: the last one counts */
+    assert_int_equal(
+        load_tune(&conf, ",stage=256,,cma_pieces=3,stage=300,cma_pieces=,", msg, sizeof msg),
+        MRMA_SUCCESS);
+    assert_string_equal(conf_value(&conf, "MPIRMA_TUNE", shown, sizeof shown), "stage=300");
+    assert_int_equal(load_tune(&conf, ",", msg, sizeof msg), MRMA_SUCCESS);
+    assert_memory_equal(&conf.tune, &conf_default.tune, sizeof conf.tune);
+    assert_string_equal(conf_value(&conf, "MPIRMA_TUNE", shown, sizeof shown), "");
+}
+
+static void old_names_and_new(void **state)
+{
+    struct conf conf;
+    char msg[200], names[200], tune[200];
+    (void)state;
+
+    load_tune(&conf, "stage=256", msg, sizeof msg);
+    assert_int_equal(conf_old_names(lookup, names, sizeof names, tune, sizeof tune), 0);
+    assert_string_equal(names, "");
+    assert_string_equal(tune, "");
+    other_name = "MPIRMA_STAGE";
+    strcpy(other_value, "1024");
+    assert_int_equal(load_tune(&conf, "stage=256,cma_queue=1", msg, sizeof msg), MRMA_SUCCESS);
+    assert_int_equal(conf.tune.stage, 256); /* MPIRMA_TUNE goes before */
+    assert_int_equal(conf_old_names(lookup, names, sizeof names, tune, sizeof tune), 1);
+    assert_string_equal(names, "MPIRMA_STAGE");
+    assert_string_equal(tune, "stage=1024,stage=256,cma_queue=1");
+    assert_int_equal(load_tune(&conf, "cma_queue=1", msg, sizeof msg), MRMA_SUCCESS);
+    assert_true(conf.tune.stage == 1024 && conf.tune.assisted_queue == 1);
+    assert_int_equal(load(&conf, "MPIRMA_DEFER_WAIT", "2", msg, sizeof msg), MRMA_SUCCESS);
+    assert_int_equal(conf_old_names(lookup, names, sizeof names, tune, sizeof tune), 2);
+    assert_string_equal(names, "MPIRMA_STAGE MPIRMA_DEFER_WAIT");
+    assert_string_equal(tune, "stage=1024,defer_wait=2");
+    strcpy(other_value, "");
+    assert_int_equal(conf_old_names(lookup, names, sizeof names, tune, sizeof tune), 1);
+    strcpy(other_value, "12");
+    assert_int_equal(load_tune(&conf, "stage=256", msg, sizeof msg), MRMA_ERR_ARG);
+    assert_string_equal(msg,
+                        "MPIRMA_STAGE=\"12\" is not understood: expected bytes, from 128 to 32768");
+    other_name = NULL;
 }
 
 static void values_land_in_their_own_fields(void **state)
@@ -187,34 +289,34 @@ static void values_land_in_their_own_fields(void **state)
     assert_int_equal(conf.ofi_rdma, CONF_RDMA_OFF);
     load(&conf, "MPIRMA_LOG", "trace", msg, sizeof msg);
     assert_int_equal(conf.log_level, LOG_LEVEL_TRACE);
-    load(&conf, "MPIRMA_STAGE", "256", msg, sizeof msg);
-    assert_true(conf.stage == 256 && conf.assisted_stage == 4096);
-    load(&conf, "MPIRMA_CMA_STAGE", "256", msg, sizeof msg);
-    assert_true(conf.assisted_stage == 256 && conf.stage == 512);
-    load(&conf, "MPIRMA_CMA_QUEUE_MAX", "1", msg, sizeof msg);
-    assert_true(conf.assisted_queue_max == 1 && conf.assisted_queue == 16384);
-    load(&conf, "MPIRMA_CMA_QUEUE", "1", msg, sizeof msg);
-    assert_true(conf.assisted_queue == 1 && conf.assisted_queue_max == 1024);
-    load(&conf, "MPIRMA_CMA_PACKET_MAX", "1", msg, sizeof msg);
-    assert_int_equal(conf.assisted_packet_max, 1);
-    load(&conf, "MPIRMA_CMA_PIECES", "2", msg, sizeof msg);
-    assert_int_equal(conf.assisted_pieces, 2);
-    load(&conf, "MPIRMA_RDMA_MIN", "1", msg, sizeof msg);
-    assert_true(conf.rdma_min == 1 && conf.rdma_min_passive == CONF_RDMA_TABLE);
-    load(&conf, "MPIRMA_RDMA_MIN_PASSIVE", "1", msg, sizeof msg);
-    assert_true(conf.rdma_min_passive == 1 && conf.rdma_min == CONF_RDMA_TABLE);
-    load(&conf, "MPIRMA_RDMA_MANY", "1", msg, sizeof msg);
-    assert_true(conf.rdma_many == 1 && conf.rdma_segments == CONF_RDMA_TABLE);
-    load(&conf, "MPIRMA_RDMA_SEGMENTS", "1", msg, sizeof msg);
-    assert_true(conf.rdma_segments == 1 && conf.rdma_many == CONF_RDMA_TABLE);
-    load(&conf, "MPIRMA_RDMA_NOTIFY", "on", msg, sizeof msg);
-    assert_true(conf.rdma_notify == CONF_RDMA_ON && conf.ofi_rdma == CONF_RDMA_AUTO);
-    load(&conf, "MPIRMA_DEFER_WAIT", "2", msg, sizeof msg);
-    assert_true(conf.defer_wait >= 2 && conf.defer_wait <= 2);
-    load(&conf, "MPIRMA_DEFER_QUEUE", "1", msg, sizeof msg);
-    assert_true(conf.defer_queue == 1 && conf.defer_copy_max == 4096);
-    load(&conf, "MPIRMA_DEFER_COPY_MAX", "1", msg, sizeof msg);
-    assert_true(conf.defer_copy_max == 1 && conf.defer_queue == 1 << 20);
+    load_tune(&conf, "stage=256", msg, sizeof msg);
+    assert_true(conf.tune.stage == 256 && conf.tune.assisted_stage == 4096);
+    load_tune(&conf, "cma_stage=256", msg, sizeof msg);
+    assert_true(conf.tune.assisted_stage == 256 && conf.tune.stage == 512);
+    load_tune(&conf, "cma_queue_max=1", msg, sizeof msg);
+    assert_true(conf.tune.assisted_queue_max == 1 && conf.tune.assisted_queue == 16384);
+    load_tune(&conf, "cma_queue=1", msg, sizeof msg);
+    assert_true(conf.tune.assisted_queue == 1 && conf.tune.assisted_queue_max == 1024);
+    load_tune(&conf, "cma_packet_max=1", msg, sizeof msg);
+    assert_int_equal(conf.tune.assisted_packet_max, 1);
+    load_tune(&conf, "cma_pieces=2", msg, sizeof msg);
+    assert_int_equal(conf.tune.assisted_pieces, 2);
+    load_tune(&conf, "rdma_min=1", msg, sizeof msg);
+    assert_true(conf.tune.rdma_min == 1 && conf.tune.rdma_min_passive == CONF_AUTO);
+    load_tune(&conf, "rdma_min_passive=1", msg, sizeof msg);
+    assert_true(conf.tune.rdma_min_passive == 1 && conf.tune.rdma_min == CONF_AUTO);
+    load_tune(&conf, "rdma_many=1", msg, sizeof msg);
+    assert_true(conf.tune.rdma_many == 1 && conf.tune.rdma_segments == CONF_AUTO);
+    load_tune(&conf, "rdma_segments=1", msg, sizeof msg);
+    assert_true(conf.tune.rdma_segments == 1 && conf.tune.rdma_many == CONF_AUTO);
+    load_tune(&conf, "rdma_notify=on", msg, sizeof msg);
+    assert_true(conf.tune.rdma_notify == CONF_RDMA_ON && conf.ofi_rdma == CONF_RDMA_AUTO);
+    load_tune(&conf, "defer_wait=2", msg, sizeof msg);
+    assert_true(conf.tune.defer_wait >= 2 && conf.tune.defer_wait <= 2);
+    load_tune(&conf, "defer_queue=1", msg, sizeof msg);
+    assert_true(conf.tune.defer_queue == 1 && conf.tune.defer_copy_max == 4096);
+    load_tune(&conf, "defer_copy_max=1", msg, sizeof msg);
+    assert_true(conf.tune.defer_copy_max == 1 && conf.tune.defer_queue == 1 << 20);
 }
 
 static const struct {
@@ -250,30 +352,28 @@ static const struct {
     {"MPIRMA_HANG_REPORT", "nan"},
     {"MPIRMA_HANG_REPORT", "99999999999"},
     {"MPIRMA_OFI_RDMA", "1"},
-    {"MPIRMA_STAGE", "127"},
-    {"MPIRMA_CMA_STAGE", "32769"},
-    {"MPIRMA_CMA_QUEUE_MAX", "1k"},
-    {"MPIRMA_CMA_QUEUE", "1048577"},
-    {"MPIRMA_CMA_PACKET_MAX", "-1"},
-    {"MPIRMA_CMA_PIECES", "0"},
-    {"MPIRMA_RDMA_MIN", "8k"},
-    {"MPIRMA_RDMA_MIN_PASSIVE", "-1"},
-    {"MPIRMA_RDMA_MANY", "many"},
-    {"MPIRMA_RDMA_SEGMENTS", "Auto"},
-    {"MPIRMA_RDMA_NOTIFY", "yes"},
-    {"MPIRMA_DEFER_WAIT", "soon"},
-    {"MPIRMA_DEFER_QUEUE", "1M"},
-    {"MPIRMA_DEFER_COPY_MAX", "0x10"},
     {"MPIRMA_LOG", "warning"},
     {"MPIRMA_LOG", "3"},
 };
 
-static const char *expected_of(const char *name)
+static const struct {
+    const char *name, *value;
+} bad_tuning[] = {
+    {"stage", "127"},          {"cma_stage", "32769"},     {"cma_queue_max", "1k"},
+    {"cma_queue", "1048577"},  {"cma_packet_max", "-1"},   {"cma_pieces", "0"},
+    {"rdma_min", "8k"},        {"rdma_min_passive", "-1"}, {"rdma_many", "many"},
+    {"rdma_segments", "Auto"}, {"rdma_notify", "yes"},     {"defer_wait", "soon"},
+    {"defer_queue", "1M"},     {"defer_copy_max", "0x10"},
+};
+
+static const char *expected_of(const struct conf_var *var, const char *name)
 {
-    for (const struct conf_var *var = conf_vars; var->name != NULL; var++)
+    static char expected[256];
+
+    for (; var->name != NULL; var++)
         if (strcmp(var->name, name) == 0)
-            return var->expected;
-    return NULL;
+            conf_expects(var, expected, sizeof expected);
+    return expected;
 }
 
 static void bad_values_are_refused_by_name_value_and_expectation(void **state)
@@ -288,10 +388,41 @@ static void bad_values_are_refused_by_name_value_and_expectation(void **state)
         assert_int_equal(load(&conf, bad[i].name, bad[i].value, msg, sizeof msg), MRMA_ERR_ARG);
         assert_non_null(strstr(msg, bad[i].name));
         assert_non_null(strstr(msg, bad[i].value));
-        assert_non_null(strstr(msg, expected_of(bad[i].name)));
+        assert_non_null(strstr(msg, expected_of(conf_vars, bad[i].name)));
         assert_null(strchr(msg, '\n'));
         assert_memory_equal(&conf, &before, sizeof conf);
     }
+}
+
+static void bad_tuning_is_refused_likewise(void **state)
+{
+    struct conf conf, before;
+    char msg[600], setting[200];
+    (void)state;
+
+    memset(&conf, 0x5a, sizeof conf);
+    before = conf;
+    for (size_t i = 0; i < sizeof bad_tuning / sizeof bad_tuning[0]; i++) {
+        const char *expected = expected_of(conf_tuning, bad_tuning[i].name);
+        snprintf(setting, sizeof setting, "defer_wait=1,%s=%s", bad_tuning[i].name,
+                 bad_tuning[i].value);
+        assert_int_equal(load_tune(&conf, setting, msg, sizeof msg), MRMA_ERR_ARG);
+        assert_memory_equal(msg, "MPIRMA_TUNE=\"", 13);
+        assert_non_null(strstr(msg, setting));
+        assert_non_null(strstr(msg, bad_tuning[i].name));
+        assert_non_null(strstr(msg, expected));
+        load(&conf, old_name_of(bad_tuning[i].name), bad_tuning[i].value, msg, sizeof msg);
+        assert_non_null(strstr(msg, expected));
+        assert_memory_equal(&conf, &before, sizeof conf);
+    }
+    assert_int_equal(load_tune(&conf, "stage=256,cma_queue", msg, sizeof msg), MRMA_ERR_ARG);
+    assert_non_null(strstr(msg, "name=value"));
+    assert_int_equal(load_tune(&conf, "stage:256", msg, sizeof msg), MRMA_ERR_ARG);
+    memset(setting, '1', sizeof setting - 1);
+    memcpy(setting, "stage=", 6);
+    setting[sizeof setting - 1] = '\0';
+    assert_int_equal(load_tune(&conf, setting, msg, sizeof msg), MRMA_ERR_ARG);
+    assert_memory_equal(&conf, &before, sizeof conf);
 }
 
 static void names_that_are_too_long_are_refused(void **state)
@@ -332,33 +463,100 @@ static void a_short_message_buffer_is_respected(void **state)
     assert_int_equal(msg[10], '!');
 }
 
-static void every_variable_is_documented_and_shown(void **state)
+static int shown_settings(const struct conf *conf, const struct conf_var *var)
+{
+    char shown[512], expected[256];
+    int n = 0;
+
+    for (; var->name != NULL; var++, n++) {
+        conf_expects(var, expected, sizeof expected);
+        assert_true(strlen(expected) > 0 && strlen(var->text) > 0);
+        assert_non_null(conf_value(conf, var->name, shown, sizeof shown));
+    }
+    return n;
+}
+
+static void every_setting_is_documented_and_shown(void **state)
 {
     struct conf conf;
     char msg[200], shown[256];
-    size_t n = 0;
     (void)state;
 
     load(&conf, NULL, "", msg, sizeof msg);
-    for (const struct conf_var *var = conf_vars; var->name != NULL; var++, n++) {
+    assert_true(shown_settings(&conf, conf_vars) > 0);
+    assert_true(shown_settings(&conf, conf_tuning) > 0);
+    for (const struct conf_var *var = conf_vars; var->name != NULL; var++)
         assert_memory_equal(var->name, "MPIRMA_", 7);
-        assert_true(strlen(var->expected) > 0 && strlen(var->meaning) > 0);
-        assert_non_null(conf_value(&conf, var->name, shown, sizeof shown));
-    }
-    assert_true(n > 0);
     assert_null(conf_value(&conf, "MPIRMA_NO_SUCH", shown, sizeof shown));
+    assert_null(conf_value(&conf, "MPIRMA_STAGE", shown, sizeof shown));
 }
 
-static void an_unknown_name_has_a_nearest_one(void **state)
+static void what_is_expected_comes_from_the_type(void **state)
 {
     (void)state;
-    assert_null(conf_nearest("MPIRMA_PATH=auto"));
-    assert_null(conf_nearest("PATH=/bin"));
-    assert_null(conf_nearest("MPIRMA=1"));
-    assert_string_equal(conf_nearest("MPIRMA_PATHS=auto"), "MPIRMA_PATH");
-    assert_string_equal(conf_nearest("MPIRMA_STRIKT=1"), "MPIRMA_STRICT");
-    assert_string_equal(conf_nearest("MPIRMA_HANGREPORT"), "MPIRMA_HANG_REPORT");
-    assert_non_null(conf_nearest("MPIRMA_=1"));
+    assert_string_equal(expected_of(conf_vars, "MPIRMA_PROGRESS"), "auto, agent or poll");
+    assert_string_equal(expected_of(conf_vars, "MPIRMA_STRICT"), "0 or 1");
+    assert_string_equal(expected_of(conf_vars, "MPIRMA_TRACE"),
+                        "a directory, of at most 255 characters");
+    assert_string_equal(expected_of(conf_tuning, "cma_pieces"), "pieces, 1 or more");
+    assert_string_equal(expected_of(conf_tuning, "rdma_min"), "auto, or bytes");
+}
+
+/* Returns the setting that is near to the name of one that is unknown, "" if none is; NULL if the
+ * name is known, or nobody's business here. */
+static const char *near(const char *setting)
+{
+    struct conf_unknown unknown;
+
+    if (!conf_unknown_variable(setting, &unknown))
+        return NULL;
+    assert_ptr_equal(unknown.name, setting);
+    assert_int_equal(unknown.len, strcspn(setting, "="));
+    return unknown.near ? unknown.near : "";
+}
+
+static void an_unknown_name_has_a_near_one_if_any_is(void **state)
+{
+    (void)state;
+    assert_null(near("MPIRMA_PATH=auto"));
+    assert_null(near("MPIRMA_TUNE=stage=1"));
+    assert_null(near("MPIRMA_STAGE=1"));
+    assert_null(near("PATH=/bin"));
+    assert_null(near("MPIRMA=1"));
+    assert_string_equal(near("MPIRMA_PATHS=auto"), "MPIRMA_PATH");
+    assert_string_equal(near("MPIRMA_STRIKT=1"), "MPIRMA_STRICT");
+    assert_string_equal(near("MPIRMA_HANGREPORT"), "MPIRMA_HANG_REPORT");
+    assert_string_equal(near("MPIRMA_=1"), "");
+    assert_string_equal(near("MPIRMA_WINDOW_KIND=1"), "");
+    assert_string_equal(near("MPIRMA_X=1"), "");
+}
+
+static void an_unknown_name_in_a_list_has_one_too(void **state)
+{
+    const char *at = "stag=1,cma_queue=2,colour,,=3";
+    struct conf_unknown unknown;
+    (void)state;
+
+    assert_true(conf_unknown_next(&at, &unknown));
+    assert_true(unknown.len == 4 && memcmp(unknown.name, "stag", 4) == 0);
+    assert_string_equal(unknown.near, "stage");
+    assert_true(conf_unknown_next(&at, &unknown));
+    assert_true(unknown.len == 6 && memcmp(unknown.name, "colour", 6) == 0);
+    assert_null(unknown.near);
+    assert_true(conf_unknown_next(&at, &unknown));
+    assert_int_equal(unknown.len, 0);
+    assert_false(conf_unknown_next(&at, &unknown));
+}
+
+/* They do not change what the others do. */
+static void unknown_names_in_a_list_are_passed_over(void **state)
+{
+    struct conf conf;
+    char msg[200];
+    (void)state;
+
+    assert_int_equal(load_tune(&conf, "stag=1,stage=256", msg, sizeof msg), MRMA_SUCCESS);
+    assert_int_equal(conf.tune.stage, 256);
 }
 
 int main(void)
@@ -370,8 +568,15 @@ int main(void)
         cmocka_unit_test(bad_values_are_refused_by_name_value_and_expectation),
         cmocka_unit_test(names_that_are_too_long_are_refused),
         cmocka_unit_test(a_short_message_buffer_is_respected),
-        cmocka_unit_test(an_unknown_name_has_a_nearest_one),
-        cmocka_unit_test(every_variable_is_documented_and_shown),
+        cmocka_unit_test(tuning_parameters_are_read_and_shown),
+        cmocka_unit_test(a_list_of_tuning_parameters),
+        cmocka_unit_test(old_names_and_new),
+        cmocka_unit_test(bad_tuning_is_refused_likewise),
+        cmocka_unit_test(an_unknown_name_has_a_near_one_if_any_is),
+        cmocka_unit_test(an_unknown_name_in_a_list_has_one_too),
+        cmocka_unit_test(unknown_names_in_a_list_are_passed_over),
+        cmocka_unit_test(every_setting_is_documented_and_shown),
+        cmocka_unit_test(what_is_expected_comes_from_the_type),
     };
     return cmocka_run_group_tests_name("conf", tests, NULL, NULL);
 }

@@ -49,12 +49,22 @@ static void test_long(void **state)
     assert_int_equal(distance("b", longer), 64);
 }
 
+static void test_near(void **state)
+{
+    (void)state;
+    assert_true(nearest_is_near("jsno", 4, "json"));
+    assert_true(nearest_is_near("json=yes", 4, "json"));
+    assert_false(nearest_is_near("jumper", 6, "json"));
+    assert_false(nearest_is_near("", 0, "json"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_letters),
         cmocka_unit_test(test_beginning),
         cmocka_unit_test(test_long),
+        cmocka_unit_test(test_near),
     };
 
     return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);

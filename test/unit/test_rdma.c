@@ -344,7 +344,7 @@ static void run_card(bool ordered, bool agent, bool behind)
     for (int r = 0; r < NPROC; r++) {
         struct fabric_proc *p = &f->procs[r];
         slow_rdma_init(p, ordered);
-        p->conf.rdma_min = p->conf.rdma_min_passive = CONF_RDMA_TABLE;
+        p->conf.tune.rdma_min = p->conf.tune.rdma_min_passive = CONF_AUTO;
         p->channel.rdma.by = CH3_RDMA_CARD;
         p->channel.rdma.inject = SLOW_RDMA_INJECT;
         p->channel.caps |= behind ? CH3_CAP_RDMA_READ_BEHIND : 0;

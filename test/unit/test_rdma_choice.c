@@ -145,27 +145,27 @@ static void all_can_be_set(void **state)
     struct conf conf = conf_default;
     struct rdma_facts op;
     (void)state;
-    conf.rdma_min = 8;
+    conf.tune.rdma_min = 8;
     is_with(active, &stream, &conf, RDMA_WRITE);
     WITH(active, len = 7);
     is_with(op, &stream, &conf, RDMA_PACKET);
     is_with(passive, &stream, &conf, RDMA_PACKET);
     conf = conf_default;
-    conf.rdma_min_passive = 9;
+    conf.tune.rdma_min_passive = 9;
     is_with(passive, &card, &conf, RDMA_PACKET);
     WITH(passive, len = 9);
     is_with(op, &card, &conf, RDMA_INJECT);
     conf = conf_default;
-    conf.rdma_many = 10;
+    conf.tune.rdma_many = 10;
     WITH(active, len = 1024);
     is_with(op, &card, &conf, RDMA_PACKET);
     op.packed = 10;
     is_with(op, &card, &conf, RDMA_WRITE);
     conf = conf_default;
-    conf.rdma_segments = 1;
+    conf.tune.rdma_segments = 1;
     WITH(passive, segments = 2);
     is_with(op, &card, &conf, RDMA_PACKET);
-    conf.rdma_segments = 2;
+    conf.tune.rdma_segments = 2;
     is_with(op, &card, &conf, RDMA_SEGMENTS);
 }
 
@@ -195,10 +195,10 @@ static void a_put_takes_its_notification_with_it(void **state)
     assert_false(rdma_takes_word(RDMA_WRITE, &op, &stream, &th));
 
     struct conf conf = conf_default;
-    conf.rdma_notify = CONF_RDMA_ON;
+    conf.tune.rdma_notify = CONF_RDMA_ON;
     th = rdma_thresholds(CH3_RDMA_STREAM, &conf);
     assert_true(rdma_takes_word(RDMA_WRITE, &op, &stream, &th));
-    conf.rdma_notify = CONF_RDMA_OFF;
+    conf.tune.rdma_notify = CONF_RDMA_OFF;
     th = rdma_thresholds(CH3_RDMA_CARD, &conf);
     assert_false(rdma_takes_word(RDMA_WRITE, &op, &card, &th));
 }

@@ -83,8 +83,8 @@ static void test_sizes_that_are_set(void **state)
     struct conf conf = conf_default;
     const size_t rest = sizeof(struct win_ctl) + 2 * sizeof(struct win_slot);
     (void)state;
-    conf.stage = 128;
-    conf.assisted_stage = 16384;
+    conf.tune.stage = 128;
+    conf.tune.assisted_stage = 16384;
     assert_int_equal(stage_ctl_bytes(&conf, 2, STAGE_MAPPED) - rest,
                      2 * STAGE_DEPTH * STAGE_LINES_MIN * MRMA_CACHE_LINE);
     assert_int_equal(stage_ctl_bytes(&conf, 2, STAGE_ASSISTED) - rest,

@@ -54,6 +54,33 @@ static void tell_of_use(const struct log *log, const struct conf *conf)
                 conf_value(conf, "MPIRMA_PATH", path, sizeof path));
 }
 
+static void tell_of_unknown(const struct log *log, const struct conf_unknown *unknown,
+                            const char *is_set)
+{
+    log_msg(log, LOG_LEVEL_WARN, "%.*s %s%s%s", (int)unknown->len, unknown->name, is_set,
+            unknown->near ? "; the nearest is " : "", unknown->near ? unknown->near : "");
+}
+
+/* Names that no setting has, and old ones of tuning parameters. */
+static void tell_of_names(const struct log *log)
+{
+    const char *tune = getenv("MPIRMA_TUNE");
+    struct conf_unknown unknown;
+    char names[512], value[1024];
+
+    for (char **setting = environ; setting != NULL && *setting != NULL; setting++)
+        if (conf_unknown_variable(*setting, &unknown))
+            tell_of_unknown(log, &unknown, "is set, but this library has no such variable");
+    while (tune != NULL && conf_unknown_next(&tune, &unknown))
+        tell_of_unknown(log, &unknown,
+                        "stands in MPIRMA_TUNE, but this library has no such tuning parameter");
+    if (conf_old_names(getenv, names, sizeof names, value, sizeof value) > 0)
+        log_msg(log, LOG_LEVEL_WARN,
+                "the next release will not know these old variables: %s; set MPIRMA_TUNE=%s "
+                "instead",
+                names, value);
+}
+
 void environment_tell(const struct log *log, bool first)
 {
     static _Atomic bool looked; /* who is second writes nothing, so it orders nothing */
@@ -70,14 +97,7 @@ void environment_tell(const struct log *log, bool first)
         log_msg(&out, LOG_LEVEL_ERROR, "%s", msg);
     if (out.level >= LOG_LEVEL_INFO && !conf.disable)
         tell_of_use(&out, &conf);
-    for (char **setting = environ; setting != NULL && *setting != NULL; setting++) {
-        const char *nearest = conf_nearest(*setting);
-
-        if (nearest != NULL)
-            log_msg(&out, LOG_LEVEL_WARN,
-                    "%.*s is set, but this library has no such variable; the nearest is %s",
-                    (int)strcspn(*setting, "="), *setting, nearest);
-    }
+    tell_of_names(&out);
 }
 
 static bool same_file(const char *a, const char *b)

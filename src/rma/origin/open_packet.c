@@ -306,7 +306,7 @@ int pkt_open_soon(struct pkt_target *pt)
     struct win *w = pt->win;
     int err = pkt_ask_open(pt);
     if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
-        const uint64_t ns = (uint64_t)(w->rma->conf->defer_wait * 1e9);
+        const uint64_t ns = (uint64_t)(w->rma->conf->tune.defer_wait * 1e9);
         struct soon soon = {pt, w->rma->clock() + ns};
         pt->awaited = true;
         w->origin_side.waits++;

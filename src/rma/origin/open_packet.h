@@ -134,7 +134,7 @@ int pkt_ask_open(struct pkt_target *pt);
 
 /* pkt_open_soon is called for an operation that must not be sent before the epoch is open and that
  * may be deferred: it asks the target, and waits for the answer, once in an epoch and for
- * conf.defer_wait at most. Returns MRMA_SUCCESS if the epoch is open, MRMA_AGAIN if not
+ * conf.tune.defer_wait at most. Returns MRMA_SUCCESS if the epoch is open, MRMA_AGAIN if not
  * yet. May wait. */
 int pkt_open_soon(struct pkt_target *pt);
 

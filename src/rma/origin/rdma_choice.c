@@ -34,19 +34,19 @@ static const struct rdma_thresholds table[CH3_RDMA_KINDS] = {
 
 static void set(size_t *threshold, int value)
 {
-    if (value != CONF_RDMA_TABLE)
+    if (value != CONF_AUTO)
         *threshold = (size_t)value;
 }
 
 struct rdma_thresholds rdma_thresholds(enum ch3_rdma_by by, const struct conf *conf)
 {
     struct rdma_thresholds th = table[by];
-    set(&th.min, conf->rdma_min);
-    set(&th.min_passive, conf->rdma_min_passive);
-    set(&th.many, conf->rdma_many);
-    set(&th.segments, conf->rdma_segments);
-    if (conf->rdma_notify != CONF_RDMA_AUTO)
-        th.words = conf->rdma_notify == CONF_RDMA_ON;
+    set(&th.min, conf->tune.rdma_min);
+    set(&th.min_passive, conf->tune.rdma_min_passive);
+    set(&th.many, conf->tune.rdma_many);
+    set(&th.segments, conf->tune.rdma_segments);
+    if (conf->tune.rdma_notify != CONF_RDMA_AUTO)
+        th.words = conf->tune.rdma_notify == CONF_RDMA_ON;
     return th;
 }
 

@@ -169,8 +169,8 @@ static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
     rma_enter(w->rma);
     if (unlikely(!t->path_side.gathered)) {
-        t->path_side.gathered =
-            procmem_queue_create(t->peer->pid, w->rma->log, (size_t)w->rma->conf->assisted_queue);
+        t->path_side.gathered = procmem_queue_create(t->peer->pid, w->rma->log,
+                                                     (size_t)w->rma->conf->tune.assisted_queue);
         t->path_side.unsent.leave = leave_gathered;
         t->path_side.unsent_of = w;
     }

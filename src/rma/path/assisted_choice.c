@@ -8,14 +8,15 @@
 
 bool assisted_may_queue(const struct assisted_facts *op, const struct conf *conf)
 {
-    return op->copy && op->contig && !op->request && op->len <= (size_t)conf->assisted_queue_max &&
-           op->len <= (size_t)conf->assisted_queue;
+    return op->copy && op->contig && !op->request &&
+           op->len <= (size_t)conf->tune.assisted_queue_max &&
+           op->len <= (size_t)conf->tune.assisted_queue;
 }
 
 /* Origin and target would wait for each other on its way through the ring. */
 static bool is_large_copy(const struct assisted_facts *op, const struct conf *conf)
 {
-    return op->copy && !op->in_pieces && op->len > (size_t)conf->assisted_packet_max;
+    return op->copy && !op->in_pieces && op->len > (size_t)conf->tune.assisted_packet_max;
 }
 
 /* A request's end must come though nobody synchronizes; and a target that polls need not have a
@@ -24,7 +25,7 @@ static bool may_send(const struct assisted_facts *op, const struct conf *conf)
 {
     if (!op->passive || op->request || op->oversubscribed || is_large_copy(op, conf))
         return false;
-    return op->polled || (op->has_agent && op->pieces >= (size_t)conf->assisted_pieces);
+    return op->polled || (op->has_agent && op->pieces >= (size_t)conf->tune.assisted_pieces);
 }
 
 enum assisted_way assisted_choose(const struct assisted_facts *op, const struct conf *conf)

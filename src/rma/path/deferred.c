@@ -106,7 +106,7 @@ static bool is_full(struct win *w, const struct rma_target *t)
 {
     rma_enter(w->rma);
     const bool full = t->deferral == DEFERRAL_WAITING &&
-                      t->path_side.deferred_bytes >= (size_t)w->rma->conf->defer_queue;
+                      t->path_side.deferred_bytes >= (size_t)w->rma->conf->tune.defer_queue;
     rma_leave(w->rma);
     return full;
 }
@@ -129,7 +129,8 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 {
     const bool plain = op->otype && op->otype->contig && op->op != ACC_NO_OP;
     const bool copies = op->oaddr && (plain || kind == PKT_OP_CAS) &&
-                        len <= (size_t)w->rma->conf->defer_copy_max && takes_at_once(w, t, len);
+                        len <= (size_t)w->rma->conf->tune.defer_copy_max &&
+                        takes_at_once(w, t, len);
     const size_t copied = copies ? len : 0;
     if (unlikely(op->req || op->notify || is_full(w, t))) {
         *err = finish(w, t);

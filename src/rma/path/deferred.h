@@ -24,8 +24,8 @@
  * word has come. It does so with the engine's lock held from the first operation to the last, so no
  * call meets it halfway. Operations on other paths are carried out by calls of their origin alone.
  *
- * What a queue takes is bounded (conf.defer_queue bytes but for the buffers of the program, and one
- * operation more): beyond it the call waits for the target, and carries the queue out.
+ * What a queue takes is bounded (conf.tune.defer_queue bytes but for the buffers of the program,
+ * and one operation more): beyond it the call waits for the target, and carries the queue out.
  *
  * Locks: queues and rma_target.deferral are changed under the engine's lock, which is taken here
  * but for drop.

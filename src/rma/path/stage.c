@@ -82,8 +82,8 @@ static struct lines choose(const struct conf *conf, int nslots, enum stage_use u
 {
     const size_t stages = (size_t)nslots * STAGE_DEPTH;
     if (use == STAGE_MAPPED || nslots == 1) /* its own memory is mapped */
-        return (struct lines){lines_that_fit(conf->stage, stages, 64), 0};
-    const uint32_t n = lines_that_fit(conf->assisted_stage, 2 * stages, 512);
+        return (struct lines){lines_that_fit(conf->tune.stage, stages, 64), 0};
+    const uint32_t n = lines_that_fit(conf->tune.assisted_stage, 2 * stages, 512);
     return (struct lines){n, n};
 }
 

@@ -28,10 +28,11 @@ struct rma_op;
 
 /* Behind the slots of a control block there are, for each slot, STAGE_DEPTH stages for PSCW epochs
  * and as many for fence phases. The owner of the block chooses their size before others know of it.
- * A put of a PSCW epoch that has no room is deferred (deferred.h), so there is room for conf.stage
- * bytes of small puts. Where others need the kernel to reach the owner's memory, the puts of fence
- * phases have stages, too, and there is room for conf.assisted_stage bytes. On a node of many
- * processes the stages shrink, down to STAGE_LINES_MIN lines, so that a block stays small. */
+ * A put of a PSCW epoch that has no room is deferred (deferred.h), so there is room for
+ * conf.tune.stage bytes of small puts. Where others need the kernel to reach the owner's
+ * memory, the puts of fence phases have stages, too, and there is room for conf.tune.assisted_stage
+ * bytes. On a node of many processes the stages shrink, down to STAGE_LINES_MIN lines, so that a
+ * block stays small. */
 enum { STAGE_DEPTH = 4, STAGE_LINES_MIN = 3 };
 
 /* How others reach the owner's memory. */
