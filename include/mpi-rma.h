@@ -36,7 +36,7 @@ int MPIRMA_Get_version(int *major, int *minor, int *patch);
  *
  *   "mapped"   load and store in memory that both processes map
  *   "cma"      the kernel copies between the processes
- *   "packets"  packets through shared memory, served by the target's calls or its agent
+ *   "shm-packets"  packets through shared memory, served by the target's calls or its agent
  *   "net-packets"  the same over the network
  *   "host"     MPIRMA_DISABLE=1: the host's own one-sided communication
  *

@@ -59,7 +59,8 @@ contents() {
 }
 {
     cat "$top_srcdir/README.md"
-    contents "For users" doc/user-guide doc/examples examples/README doc/notified doc/tuning doc/tuning-parameters doc/traces doc/performance doc/papers doc/abi SECURITY
+    contents "For users" doc/user-guide doc/profilers doc/statistics doc/errors doc/shared-windows doc/weak-unlock doc/card-accumulates doc/choices \
+        doc/examples examples/README doc/notified doc/tuning doc/tuning-parameters doc/traces doc/performance doc/papers doc/abi SECURITY
     # shellcheck disable=SC2046 # names without blanks
     contents "Manual pages" $(printf '%s\n' $pages)
     contents "For maintainers" doc/design doc/protocol doc/memory-ordering doc/network doc/scaling doc/decisions \

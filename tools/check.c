@@ -57,7 +57,7 @@ static void print_rows(const struct check *check)
 static void print_network(const struct check *check, const struct report *report)
 {
     for (size_t i = 0; i < report->nitems; i++)
-        if (strcmp(report->items[i].key, "net_packets") == 0)
+        if (strcmp(report->items[i].key, "net-packets") == 0)
             printf("network   %s (opened%s)\n", report->items[i].note,
                    report->items[i].number == 0 ? " in vain"
                    : check->size > check->node  ? ""

@@ -221,7 +221,7 @@ static bool has_rdma_device(char *name, size_t len)
 
 static void network_is_fast(const struct check *check, const struct report *report)
 {
-    const struct item *net = find(report, "data_paths", "net_packets");
+    const struct item *net = find(report, "data_paths", "net-packets");
     char device[256];
 
     if (net == NULL)

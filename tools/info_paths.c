@@ -182,7 +182,7 @@ static void report_network(struct report *report)
     char msg[512], why[400];
 
     if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS) {
-        item_note(item_number(report, "data_paths", "net_packets", ITEM_BOOL, false),
+        item_note(item_number(report, "data_paths", "net-packets", ITEM_BOOL, false),
                   "not tried: %s", msg);
         return;
     }
@@ -195,7 +195,7 @@ static void report_network(struct report *report)
                                     .find = find_nobody};
     int err = nmofi_open(&opts, &net);
     catch_end(&c, why, sizeof why);
-    item_note(item_number(report, "data_paths", "net_packets", ITEM_BOOL, err == MRMA_SUCCESS),
+    item_note(item_number(report, "data_paths", "net-packets", ITEM_BOOL, err == MRMA_SUCCESS),
               "%s", err == MRMA_SUCCESS ? nmofi_describe(net) : why);
     if (err != MRMA_SUCCESS)
         return;
@@ -215,7 +215,7 @@ void report_paths(struct report *report, const char *dir)
                         : "not tried: no segment could be created");
     report_xpmem(report);
     report_cma(report);
-    item_note(item_number(report, "data_paths", "shm_packets", ITEM_BOOL, works), "%s",
+    item_note(item_number(report, "data_paths", "shm-packets", ITEM_BOOL, works), "%s",
               works ? "rings in a shared segment" : "needs shared segments, see mapped");
     report_network(report);
 }

@@ -162,7 +162,7 @@ static const char *title_of(const char *section)
 
 /* What everybody wants to know. */
 static const char *const always[] = {"library",     "version",     "mapped",   "cma",
-                                     "shm_packets", "net_packets", "net_rdma", "xpmem",
+                                     "shm-packets", "net-packets", "net_rdma", "xpmem",
                                      "largest_now", "summary"};
 
 /* What differs from its default, and what does not work where it is expected to. */

@@ -57,7 +57,7 @@
         "device, too. `no`: not used") \
     ROW(stats, "MPIRMA_STATS", STATS, "", \
         "`1`: a table to standard error at `MPI_Finalize` of how much the job has moved over " \
-        "which path ([statistics](#statistics)). `FILE.csv` or `FILE.json`: the counts of " \
+        "which path ([statistics](statistics.md)). `FILE.csv` or `FILE.json`: the counts of " \
         "each process; any other file: the table. The same for all processes: a job in which " \
         "only some have it ends with a message") \
     ROW(trace, "MPIRMA_TRACE", NAME("a directory"), "", \
@@ -72,10 +72,10 @@
         "`1`: what costs time is checked, too ([strict mode](#strict-mode))") \
     ROW(error_codes, "MPIRMA_ERROR_CODES", WORDS(errors), CONF_ERRORS_OWN, \
         "what a refused call returns: `own`, a code whose `MPI_Error_string` says [what was " \
-        "wrong](#errors); `class`, the error class itself") \
+        "wrong](errors.md); `class`, the error class itself") \
     ROW(hang_report, "MPIRMA_HANG_REPORT", SECONDS("30 or 0.5"), 0, \
         "a call that waits so long writes what it waits for and whom, and again after each " \
-        "such time ([other messages](#other-messages)); `0`: none does") \
+        "such time ([other messages](errors.md#other-messages)); `0`: none does") \
     ROW(ofi_provider, "MPIRMA_OFI_PROVIDER", NAME("a libfabric provider, as tcp;ofi_rxm"), "", \
         "the network provider; unset: the best that has what is needed. One that cannot be " \
         "had is an error at the first window that needs the network. libfabric's own " \

@@ -152,7 +152,7 @@ const struct win_hints *win_hints(const struct win *win);
 void win_set_hints(struct win *win, const struct win_hints *hints);
 
 /* win_path_name returns how operations reach a target, for info and messages: "mapped", "cma",
- * "packets" or "net-packets". It sends nothing, and connects nobody. */
+ * "shm-packets" or "net-packets". It sends nothing, and connects nobody. */
 const char *win_path_name(const struct win *win, int target);
 
 /* win_describe writes the state of the epochs in words into buf, of len bytes, for messages, e.g.

@@ -24,11 +24,11 @@ static const char *expected_path(const struct mt_win *w, int target)
     const char *per_node = getenv("MPIRMA_RANKS_PER_NODE");
 
     if (per_node != NULL && target / atoi(per_node) != w->rank / atoi(per_node))
-        return mt_path_is("shm-packets") ? "packets" : "net-packets";
+        return mt_path_is("shm-packets") ? "shm-packets" : "net-packets";
     if (target == w->rank || mt_path_is("mapped"))
         return "mapped";
     if (mt_path_is("shm-packets"))
-        return "packets";
+        return "shm-packets";
     if (mt_path_is("net-packets"))
         return "net-packets";
     if (mt_path_is("auto") && (w->kind == MT_ALLOCATE || w->kind == MT_ALLOCATE_SHARED))

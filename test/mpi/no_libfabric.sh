@@ -29,5 +29,5 @@ without env MPIRMA_PATH= "$abs_top_builddir/tools/mpi-rma-info" >"$tmp/out" 2>&1
 rc=$?
 test "$rc" = 0 || bad "mpi-rma-info: exit code $rc"
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/line" && mv "$tmp/line" "$tmp/out"
-seen 'net_packets no .*libfabric' || bad "mpi-rma-info does not say why there is no network:"
+seen 'net-packets no .*libfabric' || bad "mpi-rma-info does not say why there is no network:"
 finish

@@ -99,7 +99,7 @@ static void facts(struct fabric_proc *p, void *arg)
                  is_made(w, (int)unit - 1));
     OK(win_shared_query(w, other, &size, &unit, &base));
     FABRIC_CHECK(unit == (uint32_t)other + 1 && !size && !base);
-    FABRIC_CHECK(is_made(w, other) && !strcmp(win_path_name(w, other), "packets"));
+    FABRIC_CHECK(is_made(w, other) && !strcmp(win_path_name(w, other), "shm-packets"));
     rest(p);
     fabric_win_free(w);
 }

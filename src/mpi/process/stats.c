@@ -322,8 +322,8 @@ static void tell_if_unused(const struct counter_row *rows, size_t nrows)
             return;
     log_msg(&messages, LOG_LEVEL_WARN,
             "no window of this job was made through libmpi-rma; if the program made one, its calls "
-            "did not come through the library (see \"Programs that load MPI themselves\" in the "
-            "user guide, doc/user-guide.md)");
+            "did not come through the library (see \"Programs that load MPI themselves\" in "
+            "doc/profilers.md)");
 }
 
 /* Rows and missing ranks have room for all. */

@@ -91,6 +91,6 @@ __attribute__((destructor)) static void tell_if_unused(void)
     log_init(&log, conf.log_level, STDERR_FILENO, "libmpi-rma");
     log_msg(&log, LOG_LEVEL_WARN,
             "no window of this job was made through libmpi-rma: the program uses MPI, but none of "
-            "its calls came through the library (see \"Programs that load MPI themselves\" in the "
-            "user guide, doc/user-guide.md)");
+            "its calls came through the library (see \"Programs that load MPI themselves\" in "
+            "doc/profilers.md)");
 }

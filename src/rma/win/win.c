@@ -7,12 +7,12 @@
 #include "base/err.h"
 #include "rma/win/path_ops.h"
 
-/* In a word, for info and messages: "cma" for PATH_ASSISTED, as users write it. */
+/* In a word of MPIRMA_PATH, for info and messages: "cma" for PATH_ASSISTED. */
 static const char *path_name(unsigned path)
 {
     static const char *const names[PATH_COUNT] = {[PATH_MAPPED] = "mapped",
                                                   [PATH_ASSISTED] = "cma",
-                                                  [PATH_PACKETS] = "packets",
+                                                  [PATH_PACKETS] = "shm-packets",
                                                   [PATH_RDMA] = "rdma"};
     return names[path];
 }
