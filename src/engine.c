@@ -211,6 +211,7 @@ int engine_create(const struct conf *conf, const struct log *log,
     e->world_rank = process->world_rank;
     e->membarrier = process->membarrier;
     e->host_progress = process->host_progress;
+    e->say_call = process->say_call;
     int err = assemble(e, process->threads);
     if (err) {
         engine_attach_fini(e);

@@ -29,6 +29,7 @@ struct engine_process {
     bool membarrier;             /* event_membarrier_register has succeeded (sys/event.h) */
     int world_rank;              /* for messages */
     void (*host_progress)(void); /* env.h; NULL: there is no host */
+    void (*say_call)(char *text, size_t len); /* env.h; NULL: there is no program above */
 };
 
 /* engine_create makes an engine with its segment, heaps and channel of shared memory; agent and

@@ -95,6 +95,7 @@ int engine_env_init(struct engine *e)
                               .record_same_node = env_same_node,
                               .record_cpus = env_cpus,
                               .host_progress = e->host_progress ? env_host_progress : NULL,
+                              .say_call = e->say_call,
                               .attention = &e->own->attention,
                               .notices = (struct rma_notice *)(void *)e->own->notices,
                               .ring_fd = e->ring_fd,

@@ -50,11 +50,12 @@ struct engine {
     struct conf conf;
     struct log log;
     int world_rank;
-    void (*host_progress)(void); /* engine.h */
-    uint64_t uid;                /* of this process, unique */
-    uint64_t node[2];            /* as in its record */
-    bool membarrier;             /* registered for notifications without a fence (sys/event.h) */
-    struct heap *heap;           /* of windows: their memory, control blocks and rings */
+    void (*host_progress)(void);              /* engine.h */
+    void (*say_call)(char *text, size_t len); /* the same */
+    uint64_t uid;                             /* of this process, unique */
+    uint64_t node[2];                         /* as in its record */
+    bool membarrier;        /* registered for notifications without a fence (sys/event.h) */
+    struct heap *heap;      /* of windows: their memory, control blocks and rings */
     struct heap *user_heap; /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;

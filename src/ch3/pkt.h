@@ -22,7 +22,7 @@
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 10
+#define PKT_VERSION 11
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {
@@ -73,18 +73,20 @@ struct pkt_hdr {
     uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
     uint32_t rank;    /* the sender's rank in the window */
     uint32_t seq;     /* epoch, acknowledgement, barrier, fence or region number by type; PKT_ERROR:
-                         PKT_ERROR_ALL, PKT_ERROR_LOST or 0 */
+                         PKT_ERROR_ALL, PKT_ERROR_LOST or PKT_ERROR_BYTES times the bytes of the
+                         record that was refused */
     uint32_t count;   /* PKT_OPS: records in this packet; PKT_REPLY: parts (struct pkt_part);
                          PKT_ERROR: the request, or with PKT_ERROR_LOST a rank; PKT_OPEN: not 0
                          means a lock; PKT_COUNTS: pairs in this packet; PKT_REGION: not 0 means
                          that the network reaches the region by itself */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
-                        request: fences that the origin has passed; PKT_ERROR: enum mrma_err, and
-                        PKT_SYNC: the same, with which the sender failed; PKT_COUNTS: the round, and
+                        request: fences that the origin has passed; PKT_ERROR: struct pkt_refusal as
+                        a word; PKT_SYNC: enum mrma_err, with which the sender failed; PKT_COUNTS: the round, and
                         PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_OPS with PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK
                         returns; PKT_COUNTS: pairs of the round that follow in further packets;
-                        PKT_REGION_ASK: an address; PKT_REGION_GONE: that of the region */
+                        PKT_REGION_ASK: an address; PKT_REGION_GONE: that of the region; PKT_ERROR:
+                        the disp of the record, as in struct pkt_seg */
 };
 static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
 static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
@@ -95,6 +97,8 @@ static_assert(offsetof(struct pkt_hdr, offset) == 32, "wire offset");
 enum { PKT_ERROR_ALL = 1 };
 /* seq of a PKT_ERROR: no operation was refused, but the process of rank count is lost. */
 enum { PKT_ERROR_LOST = 2 };
+/* What the seq of another PKT_ERROR is a multiple of. */
+enum { PKT_ERROR_BYTES = 4 };
 
 enum pkt_op_kind {
     PKT_OP_NONE = 0,
@@ -108,6 +112,25 @@ enum pkt_op_kind {
                        last */
     PKT_OP_KIND_LAST
 };
+
+/* Why a record was refused, and what it was: for the origin's message, which may find any value. */
+struct pkt_refusal {
+    uint8_t err;   /* enum mrma_err */
+    uint8_t kind;  /* enum pkt_op_kind; PKT_OP_NONE: no record is known, as with PKT_ERROR_ALL */
+    uint8_t epoch; /* enum pkt_epoch */
+};
+
+/* pkt_refusal_word returns the total of a PKT_ERROR. */
+static inline uint32_t pkt_refusal_word(struct pkt_refusal why)
+{
+    return why.err | (uint32_t)why.kind << 8 | (uint32_t)why.epoch << 16;
+}
+
+/* pkt_refusal_of is the reverse. */
+static inline struct pkt_refusal pkt_refusal_of(uint32_t word)
+{
+    return (struct pkt_refusal){(uint8_t)word, (uint8_t)(word >> 8), (uint8_t)(word >> 16)};
+}
 
 /* How a record names its target bytes. */
 enum pkt_form {

@@ -296,6 +296,11 @@ struct rma_env {
      * is no host. */
     void (*host_progress)(void *ctx);
 
+    /* say_call writes which call of MPI this thread is in, and where in the program it stands:
+     * "MPI_Win_fence at app.c:41"; "" where that is not known. It may take seconds, and is called
+     * without the lock. NULL: there is no program above. */
+    void (*say_call)(char *text, size_t len);
+
     struct attention *attention; /* this process's own, which its peers see */
     struct rma_notice *notices;  /* the same: RMA_NOTICES of them */
     /* Doorbells of the events in attention, for a thread that blocks on descriptors, too: those of

@@ -2,7 +2,7 @@
 /*
  * hang_report.c - what a long wait waits for, rank by rank.
  *
- * The first line names the wait; one line follows for each kind of thing that is
+ * The first line names the call, its place in the program and the wait; one line follows for each kind of thing that is
  * missing: posts, completes, fence markers, arrivals at the barriers, the lock's
  * holders and queue, and what each packet peer, or kernel-assisted one that was sent something,
  * owes (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is
@@ -265,13 +265,16 @@ void win_describe(const struct win *w, int target, char *buf, size_t len)
 
 void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns)
 {
-    char state[256], whom[32] = "";
+    char state[256], whom[32] = "", call[300] = "";
     win_describe(w, wait->rank, state, sizeof state);
     if (wait->rank >= 0)
         snprintf(whom, sizeof whom, " (rank %d)", wait->rank);
+    if (w->rma->env->say_call)
+        w->rma->env->say_call(call, sizeof call);
     rma_enter(w->rma);
-    log_msg(w->rma->log, LOG_LEVEL_ERROR, "rank %d of window %u waits for %.1f s for %s%s, %s",
-            w->rank, w->index, (double)ns * 1e-9, wait->what, whom, state);
+    log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s%srank %d of window %u waits for %.1f s for %s%s, %s",
+            call, call[0] ? ": " : "", w->rank, w->index, (double)ns * 1e-9, wait->what, whom,
+            state);
     say_details(w, wait);
     rma_leave(w->rma);
 }

@@ -1,25 +1,37 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# late_rank.sh - a rank comes late to the creation of a window: the others say that they wait for
-# it, where MPIRMA_HANG_REPORT asks for that, and go on when it comes.
+# late_rank.sh - a rank comes late to the creation of a window, and to a fence: the others say that they wait for
+# it, where MPIRMA_HANG_REPORT asks for that, in which call and at which place of the program, and go on when it comes.
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 
-all_say_so() {
+# text, behind whose RANK every rank but the last has said that it waits
+all_say() {
     rank=0
     while test "$rank" -lt $((np - 1)); do
-        seen "rank $rank of a communicator of $np waits for [0-9.]+ s in MPI_Win_allocate for other ranks" || return 1
+        seen "$(echo "$1" | sed "s/RANK/rank $rank/")" || return 1
         rank=$((rank + 1))
     done
 }
 
-MPIRMA_HANG_REPORT=0.1 sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/late_rank" "$tmp/come" >"$tmp/out" 2>&1 </dev/null &
+# As in win_fatal.sh.
+if command -v addr2line >/dev/null && readelf -S "$bin/late_rank" | grep -q debug_line; then
+    site='late_rank\.c:[1-9][0-9]*'
+else
+    site='late_rank\+0x[0-9a-f]+'
+fi
+
+MPIRMA_HANG_REPORT=0.1 sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/late_rank" "$tmp/come" "$tmp/fence" >"$tmp/out" 2>&1 </dev/null &
 launcher=$!
-wait_for 20 all_say_so || bad "not all ranks have said that they wait:"
+wait_for 20 all_say "RANK of a communicator of $np waits for [0-9.]+ s in MPI_Win_allocate for other ranks" ||
+    bad "not all ranks have said that they wait in the creation:"
 : >"$tmp/come"
+wait_for 20 all_say "MPI_Win_fence at $site: RANK of window 0 waits for [0-9.]+ s for " ||
+    bad "not all ranks have said that they wait in the fence, and where:"
+: >"$tmp/fence"
 wait "$launcher" || bad "exit code $?"
 
-mpirun "$np" "$bin/late_rank" "$tmp/come"
+mpirun "$np" "$bin/late_rank" "$tmp/come" "$tmp/fence"
 test "$rc" = 0 || bad "exit code $rc"
 seen 'waits for' && bad "a report that nobody has asked for:"
 finish

@@ -17,6 +17,7 @@
 #include "engine.h"
 #include "mpi/host/host_poll.h"
 #include "mpi/host/host_progress.h"
+#include "mpi/process/call_site.h"
 #include "mpi/host/self.h"
 #include "mpi/process/fork.h"
 #include "mpi/process/membarrier.h"
@@ -64,7 +65,8 @@ static int engine_make(const struct conf *conf, const struct log *messages, stru
     const struct engine_process process = {.threads = made->threads,
                                            .membarrier = membarrier_registered(),
                                            .world_rank = world_rank(),
-                                           .host_progress = host_progress};
+                                           .host_progress = host_progress,
+                                           .say_call = call_site_say_call};
     err = engine_create(conf, &log, &process, &made->engine);
     if (err != MRMA_SUCCESS) {
         snprintf(msg, len, "the engine could not be created");

@@ -64,14 +64,30 @@ static bool stands_apart(void)
            call_site_is_mpi(info.dli_fname);
 }
 
-static bool find(struct place *at)
+/* The name of the function of MPI that a return address lies in, if it does. */
+static void name_call(const void *address, const char **call)
+{
+    Dl_info info;
+
+    if (dladdr((const char *)address - 1, &info) == 0 || info.dli_sname == NULL)
+        return;
+    const char *name = info.dli_sname + (info.dli_sname[0] == 'P');
+    if (strncmp(name, "MPI_", 4) == 0 || strncmp(name, "MPIRMA_", 7) == 0)
+        *call = name;
+}
+
+/* call: what the program has called, the outermost function of MPI below it; unchanged where none
+ * has a name. */
+static bool find(struct place *at, const char **call)
 {
     void *frame[FRAMES_MAX];
     const int n = stands_apart() ? backtrace(frame, FRAMES_MAX) : 0;
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         if (place_of(frame[i], at))
             return true;
+        name_call(frame[i], call);
+    }
     return false;
 }
 
@@ -109,16 +125,37 @@ static bool resolve(const struct place *at, char *text, size_t len)
     return found;
 }
 
+static void say_place(const struct place *at, char *text, size_t len)
+{
+    const char *slash = strrchr(at->path, '/');
+
+    if (!resolve(at, text, len))
+        snprintf(text, len, "%s+0x%lx", slash != NULL ? slash + 1 : at->path,
+                 (unsigned long)at->offset);
+}
+
 void call_site_say(char *text, size_t len)
 {
+    const char *call = NULL;
     struct place at;
 
     text[0] = '\0';
-    if (!find(&at))
+    if (!find(&at, &call))
         return;
-    const char *slash = strrchr(at.path, '/');
-    if (!resolve(&at, text, len))
-        snprintf(text, len, "%s+0x%lx", slash != NULL ? slash + 1 : at.path,
-                 (unsigned long)at.offset);
+    say_place(&at, text, len);
     free(at.path);
+}
+
+void call_site_say_call(char *text, size_t len)
+{
+    const char *call = NULL;
+    char site[256];
+    struct place at;
+
+    text[0] = '\0';
+    if (!find(&at, &call))
+        return;
+    say_place(&at, site, sizeof site);
+    free(at.path);
+    snprintf(text, len, "%s%s%s", call != NULL ? call : "", call != NULL ? " at " : "", site);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call_site.h - where in the program the present call of MPI stands, for a message of an error that
- * ends the job.
+ * call_site.h - where in the program the present call of MPI stands, for messages of errors
+ * that end the job, and of waits that take long.
  */
 #ifndef MRMA_MPI_PROCESS_CALL_SITE_H
 #define MRMA_MPI_PROCESS_CALL_SITE_H
@@ -18,5 +18,9 @@ bool call_site_is_mpi(const char *path);
  * program has debug information and addr2line is installed, else "app+0x1234". "": it is not known.
  * It starts addr2line and waits for it, a few seconds at most: for errors that end the job. */
 void call_site_say(char *text, size_t len) __attribute__((cold));
+
+/* call_site_say_call writes that call's name as well: "MPI_Win_fence at app.c:41". "": it is not
+ * known. For reports of waits that take long: it takes as long as call_site_say. */
+void call_site_say_call(char *text, size_t len) __attribute__((cold));
 
 #endif

@@ -11,11 +11,20 @@
 
 #include "base/list.h"
 #include "ch3/channel.h"
+#include "ch3/pkt.h"
 
 /* Accumulates that the network's cards do: atomics.h. */
 struct origin_atomics {
     struct ch3_channel *channel; /* NULL: none */
     struct ch3_atomics takes;    /* these, at all processes of the window */
+};
+
+/* An operation that a target has refused behind its call. */
+struct origin_refusal {
+    int from; /* 1 + the rank of the target; 0: none, the error was found here */
+    struct pkt_refusal why;
+    int64_t disp; /* as in struct pkt_seg */
+    uint32_t len; /* bytes, of the packet's record: a large operation has several */
 };
 
 /* In struct win. The numbers are sums over all targets. */
@@ -28,7 +37,7 @@ struct origin_win {
     uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
     uint32_t waits;       /* how often the engine's lock was given up while sending */
     int err;              /* first error of an operation behind its call, enum mrma_err */
-    int err_from;         /* 1 + the rank of the target that has reported it; 0: found here */
+    struct origin_refusal refusal; /* who has reported it, and of what */
     struct origin_atomics atomics; /* written at creation alone */
     bool fence_closing;            /* MPI_Win_fence sends what ends the phase */
 };

@@ -315,8 +315,8 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
 
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr)
 {
-    const int err =
-        hdr->total > MRMA_AGAIN && hdr->total < MRMA_ERR_LAST ? (int)hdr->total : MRMA_ERR_INTERN;
+    const struct pkt_refusal why = pkt_refusal_of(hdr->total);
+    const int err = why.err > MRMA_AGAIN && why.err < MRMA_ERR_LAST ? why.err : MRMA_ERR_INTERN;
     if (hdr->seq == PKT_ERROR_LOST) {
         win_lost_got(w, hdr);
         return;
@@ -324,7 +324,8 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
     struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
     if (!(rq && rq->req) && !w->origin_side.err) { /* else the wait for the request tells it */
         w->origin_side.err = err;
-        w->origin_side.err_from = t->rank + 1;
+        w->origin_side.refusal = (struct origin_refusal){t->rank + 1, why, (int64_t)hdr->offset,
+                                                         hdr->seq / PKT_ERROR_BYTES};
     }
     if (t->pkt) { /* perhaps a definition was lost */
         type_table_forget(t->pkt->types);

@@ -76,10 +76,16 @@ static int apply_acc(struct replies *r, struct target_record *rec, struct stripe
     return MRMA_SUCCESS;
 }
 
-static void refuse_record(struct win *w, struct rma_target *t, const struct pkt_op *op, int err)
+/* One record. disp and bytes: where it begins and what it names, 0 where that is not known. */
+static void refuse_record(struct win *w, struct rma_target *t, const struct pkt_op *op,
+                          struct pkt_refusal why, int64_t disp, uint64_t bytes)
 {
-    (void)win_send_header(w, t, PKT_ERROR, 0, target_op_fetches(op) ? op->request : 0,
-                          (uint32_t)err, 0);
+    const uint64_t most = UINT32_MAX / PKT_ERROR_BYTES;
+    const uint32_t told = (uint32_t)(bytes < most ? bytes : most);
+    why.kind = op->kind;
+    (void)win_send_header(w, t, PKT_ERROR, told * PKT_ERROR_BYTES,
+                          target_op_fetches(op) ? op->request : 0, pkt_refusal_word(why),
+                          (uint64_t)disp);
 }
 
 /* A datatype for the records behind it. */
@@ -98,6 +104,15 @@ struct applying {
     struct target_record rec;
     struct replies replies;
 };
+
+/* A record that was cut out. */
+static void refuse_whole(const struct applying *a, const struct target_record *rec, int err)
+{
+    const int64_t disp = rec->typed ? rec->typed_copy.disp : rec->nseg ? rec->segs[0].disp : 0;
+    refuse_record(a->replies.win, a->replies.to, &rec->op,
+                  (struct pkt_refusal){.err = (uint8_t)err, .epoch = a->hdr->epoch}, disp,
+                  target_record_bytes(rec));
+}
 
 static int apply_operation(struct applying *a, struct target_record *rec, bool last)
 {
@@ -133,7 +148,7 @@ static int apply_record(struct applying *a, struct target_record *rec, bool last
     if (err) {
         stripe_hold_drop(&a->hold);
         target_replies_send(r, false); /* the error ends its request, parts of which come before */
-        refuse_record(r->win, r->to, &rec->op, err);
+        refuse_whole(a, rec, err);
     }
     return err;
 }
@@ -233,6 +248,7 @@ void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt
                            const void *body, int err)
 {
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
+    const struct pkt_refusal why = {.err = (uint8_t)err, .epoch = hdr->epoch};
     bool reported = false;
     for (uint32_t i = 0; i < hdr->count; i++) {
         struct pkt_op op;
@@ -241,7 +257,7 @@ void target_refuse_records(struct win *w, struct rma_target *t, const struct pkt
             return;
         }
         if (!reported || target_op_fetches(&op))
-            refuse_record(w, t, &op, err);
+            refuse_record(w, t, &op, why, 0, 0);
         reported = true;
     }
     if (!reported)
