@@ -101,7 +101,6 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
                       .env = env,
                       .clock = clock,
                       .ch3 = ch3,
-                      .paths = path_by_number,
                       .syncs = syncs,
                       .threads = threads,
                       .concurrent = threads};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_path.c - the tables of rma/path/path.h, what MPIRMA_STRICT and MPIRMA_TRACE put in front of
- * them, and the tables of synchronization: each has every entry.
+ * test_path.c - the tables of a route (rma/win/path_ops.h), ways and filters, and the tables of
+ * synchronization: each has every entry.
  */
 #include "base_helper.h"
 
@@ -13,21 +13,25 @@
 #include "rma/traced/traced.h"
 
 /* An entry more needs a line more in check_table. */
-static_assert(sizeof(struct path_ops) == 3 * sizeof(void (*)(void)), "three functions");
+static_assert(sizeof(struct path_ops) == sizeof(char *) + 3 * sizeof(void (*)(void)),
+              "a name, and three functions");
 
 static void check_table(const struct path_ops *p)
 {
     assert_non_null(p);
-    assert_true(p->operate && p->flush && p->unlock);
+    assert_true(p->name && p->operate && p->flush && p->unlock);
 }
 
 static void test_tables(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < PATH_COUNT; i++)
-        check_table(path_by_number[i]);
-    check_table(&path_unready);
-    check_table(&path_stage_first);
+    check_table(&path_mapped);
+    check_table(&path_assisted);
+    check_table(&path_packets);
+    check_table(&path_rdma);
+    check_table(&path_lost);
+    check_table(&path_stage);
+    check_table(&path_ready);
     check_table(&strict_path);
     check_table(&traced_path);
 }

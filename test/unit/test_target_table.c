@@ -27,7 +27,7 @@ static void test_unused(void **state)
             assert_null(t->peer);
             assert_null(t->base);
             assert_null(t->ctl);
-            assert_null(t->path_ops);
+            assert_null(t->route);
         }
         target_table_fini(&tt);
     }

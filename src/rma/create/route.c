@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * route.c - which path serves which target of a window (doc/design.md: kinds of target).
+ * route.c - which path serves which target of a window (doc/design.md: kinds of target), and which
+ * filters stand in front of it (win/route.h).
  *
  *   this process itself                          mapped
  *   another node, or packets asked for           packets, or rdma: target_set_path
@@ -27,13 +28,56 @@
 #include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/path/stage.h"
+#include "rma/strict/strict.h"
 #include "rma/target/target.h"
+#include "rma/traced/traced.h"
 #include "rma/win/first_number.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/region.h"
 #include "rma/win/remote.h"
 
 static const struct rma_mem_loc nowhere;
+
+/* ---- the tables of a route ---- */
+
+/* Is an operation on a target that is known to be accessible to try the stage? Its memory is not
+ * mapped, so the stage costs less than the way. */
+static bool stages_known(const struct route_facts *facts)
+{
+    return facts->stages && facts->path == PATH_ASSISTED;
+}
+
+void route_build(struct route *r, const struct route_facts *facts)
+{
+    static const struct path_ops *const ways[PATH_COUNT] = {[PATH_MAPPED] = &path_mapped,
+                                                            [PATH_ASSISTED] = &path_assisted,
+                                                            [PATH_PACKETS] = &path_packets,
+                                                            [PATH_RDMA] = &path_rdma};
+    *r = (struct route){.n = 0};
+    if (facts->stages)
+        route_add(r, &path_stage);
+    route_add(r, &path_ready);
+    r->known = stages_known(facts) ? 0 : r->n;
+    if (facts->strict)
+        route_add(r, &strict_path);
+    if (facts->traced)
+        route_add(r, &traced_path);
+    route_add(r, ways[facts->path]);
+}
+
+void win_make_routes(struct win *w)
+{
+    for (int path = 0; path < PATH_COUNT; path++) {
+        const bool memory = path == PATH_MAPPED || path == PATH_ASSISTED;
+        route_build(&w->routes[path],
+                    &(struct route_facts){.path = (enum rma_path)path,
+                                          .stages = memory && !w->dynamic && !w->strict,
+                                          .strict = w->strict != NULL,
+                                          .traced = w->rma->env->trace != NULL});
+    }
+}
+
+/* ---- the path of a target ---- */
 
 static bool is_somewhere(const struct rma_mem_loc *loc)
 {

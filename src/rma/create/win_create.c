@@ -27,7 +27,6 @@
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/target/attach.h"
-#include "rma/traced/traced.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/first_number.h"
 #include "rma/win/lockword.h"
@@ -214,10 +213,6 @@ static void agree_strict(struct win *w, const struct win_plan *plan)
                     i);
             strict_free(w);
         }
-    if (w->strict)
-        w->front = &strict_path;
-    if (w->rma->env->trace)
-        w->front = &traced_path;
 }
 
 /* May packets come for this process, to be served while it is elsewhere? */
@@ -425,6 +420,7 @@ static int join(struct win *w, struct win_plan *plan)
     if (!err) {
         learn_node(w, plan);
         agree_strict(w, plan);
+        win_make_routes(w);
         err = win_agree_hints(w, plan);
     }
     if (!err)

@@ -99,6 +99,20 @@ int win_share_memory(struct win *w, struct win_plan *plan);
  * there; the others read the answer in the notice. */
 enum rma_path win_own_path(const struct win *w, const struct rma_notice *notice);
 
+/* What a route is made for. */
+struct route_facts {
+    enum rma_path path;
+    bool stages; /* small puts may go into stages */
+    bool strict, traced;
+};
+
+/* route_build sets *r to the route for these facts. */
+void route_build(struct route *r, const struct route_facts *facts);
+
+/* win_make_routes makes the routes of w, before there is any target. It is known whether strict
+ * mode is on. */
+void win_make_routes(struct win *w);
+
 /* win_route chooses path and synchronization for the ranks of this node, from the records, and
  * reaches the peers' memory; targets on other nodes are made later. MRMA_AGAIN: the control block
  * has too few slots, plan->slots are needed; another error: a peer or its memory cannot be had.

@@ -100,7 +100,7 @@ int pkt_make_stream_room(struct pkt_target *pt)
 /* See rma_target.plain_max. */
 static size_t plain_max(const struct win *w, const struct rma_target *t)
 {
-    if (w->front || w->dynamic)
+    if (w->strict || w->dynamic || w->rma->env->trace)
         return 0;
     if (t->path == PATH_PACKETS)
         return SIZE_MAX;

@@ -368,6 +368,7 @@ static int assisted_unlock(struct win *w, struct rma_target *t)
 }
 
 const struct path_ops path_assisted = {
+    .name = "assisted",
     .operate = assisted_operate,
     .flush = assisted_flush,
     .unlock = assisted_unlock,

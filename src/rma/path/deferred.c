@@ -226,7 +226,7 @@ static int carry_out(struct win *w, struct rma_target *t, const struct deferred_
         return log_fail(w->rma->log, MRMA_ERR_RMA_RANGE,
                         "not attached at rank %d: %zu bytes at address %#llx, or some of them",
                         t->rank, d->len, (unsigned long long)d->offset);
-    return w->rma->paths[t->path]->operate(w, t, d->kind, &d->op, d->offset, d->len);
+    return route_way(target_route(t))->operate(w, t, d->kind, &d->op, d->offset, d->len);
 }
 
 int deferred_run(struct win *w, struct rma_target *t, int err)

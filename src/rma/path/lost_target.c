@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lost_target.c - the way to a target of this node whose process is lost (progress/lost.h): there
- * is none. The table stands in the place of the target's path from then on, and the short ways of
- * fast.h find no memory.
+ * is none. The target's route is replaced by one that ends here, and the short ways of fast.h find
+ * no memory.
  *
  * What the process has left stays mapped until the window is freed, so an operation of another
- * thread that has read the old table, or the old sizes, stores into memory that nobody reads. The
+ * thread that is in the old route, or has read the old sizes, stores into memory that nobody reads. The
  * sizes are two words: who reads an old displacement limit and the new size takes an operation that
  * begins in the window for one that ends in it, too; which is so unless the program is wrong.
- * The table and the sizes are stored relaxed: they point to constants and to mapped memory.
+ * The route and the sizes are stored relaxed: they point to constants and to mapped memory
+ * (doc/memory-ordering.md).
  * Locks: path_lose is called under the engine's.
  */
 #include "base/err.h"
@@ -35,17 +36,26 @@ static int lost_unlock(struct win *w, struct rma_target *t)
     return rma_lost(w, t);
 }
 
-static const struct path_ops path_lost = {
+const struct path_ops path_lost = {
+    .name = "lost",
     .operate = lost_operate,
     .flush = lost_flush,
     .unlock = lost_unlock,
+};
+
+/* An epoch that was open when the process was lost may still have operations that wait, which
+ * path_ready forgets. No put goes into a stage. */
+static const struct route lost_route = {
+    .ops = {&path_ready, &path_lost},
+    .n = 2,
+    .known = 1,
 };
 
 void path_lose(struct win *w, struct rma_target *t)
 {
     atomic_store_explicit(&t->fast_units, 0, memory_order_relaxed);
     atomic_store_explicit(&t->fast_size, 0, memory_order_relaxed);
-    atomic_store_explicit(&t->path_ops, &path_lost, memory_order_relaxed);
+    atomic_store_explicit(&t->route, &lost_route, memory_order_relaxed);
     assisted_lose(w, t);
     atomic_store_explicit(&w->lock_quick, false, memory_order_relaxed);
     win_set_flush_quick(w);

@@ -142,6 +142,7 @@ static int mapped_unlock(struct win *w, struct rma_target *t)
 }
 
 const struct path_ops path_mapped = {
+    .name = "mapped",
     .operate = mapped_operate,
     .flush = mapped_flush,
     .unlock = mapped_unlock,

@@ -3,9 +3,9 @@
  * op.c - put, get and accumulates from the call to the target's path (MPI 4.1, 12.3).
  *
  * Each operation: does the present epoch include the target (one comparison, or epoch_includes); do
- * the two sides' sizes agree; does the target side lie in the window; then on to a table of
- * functions (win/path_ops.h), which is that of the target's path, or, as long as the target is not
- * known to be accessible, the one that finds that out (front.c).
+ * the two sides' sizes agree; does the target side lie in the window; then on along the target's
+ * route (win/route.h), past the filter that finds out whether the target is accessible (ready.c) if
+ * that is known.
  */
 #include "base/err.h"
 #include "rma/path/path.h"
@@ -13,19 +13,13 @@
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
-const struct path_ops *const path_by_number[PATH_COUNT] = {
-    [PATH_MAPPED] = &path_mapped,
-    [PATH_ASSISTED] = &path_assisted,
-    [PATH_PACKETS] = &path_packets,
-    [PATH_RDMA] = &path_rdma,
-};
-
-/* The target side of an operation, and the table that serves it; len 0: there is nothing to do, and
+/* The target side of an operation, and the table by which it enters the route; len 0: there is nothing to do, and
  * offset means nothing. */
 struct place {
     const struct path_ops *ops;
     int64_t offset;
     size_t len;
+    bool ready; /* the target is known to be accessible */
 };
 
 /* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). The hosts do them in others,
@@ -63,11 +57,13 @@ static inline int find_ops(struct win *w, struct rma_target *t, const struct rma
         if (err)
             return err;
     }
-    at->ops = path_of(w, t);
-    return likely(at->ops != &path_unready) ? MRMA_SUCCESS : epoch_includes(w, t);
+    const struct route *r = target_route(t);
+    at->ready = target_ready(w, t);
+    at->ops = r->ops[likely(at->ready) ? r->known : 0];
+    return likely(at->ready) ? MRMA_SUCCESS : epoch_includes(w, t);
 }
 
-/* What is attached counts from the beginning of the target's exposure on: path_unready looks at it
+/* What is attached counts from the beginning of the target's exposure on: path_ready looks at it
  * then. */
 static __attribute__((noinline)) int check_span(struct win *w, struct rma_target *t,
                                                 const struct rma_op *op, bool is_ready)
@@ -97,7 +93,7 @@ static inline int find_place(struct win *w, struct rma_target *t, const struct r
     if (likely(op->ttype->contig && !((uint64_t)op->disp >> 31) && !(op->tcount >> 31) &&
                offset <= t->size && len <= t->size - offset))
         return MRMA_SUCCESS;
-    return check_span(w, t, op, at->ops != &path_unready);
+    return check_span(w, t, op, at->ready);
 }
 
 static inline int check_sizes(size_t count, const struct dtype *type, const struct rma_op *op)

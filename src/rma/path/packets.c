@@ -19,7 +19,7 @@ static __attribute__((noinline)) int operate_early(struct win *w, struct rma_tar
     int err = MRMA_SUCCESS;
     if (deferred_begin(w, t) && deferred_add(w, t, kind, op, offset, len, &err))
         return err;
-    return err ? err : w->rma->paths[t->path]->operate(w, t, kind, op, offset, len);
+    return err ? err : route_way(target_route(t))->operate(w, t, kind, op, offset, len);
 }
 
 static int packets_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
@@ -37,12 +37,14 @@ static int rdma_operate(struct win *w, struct rma_target *t, enum pkt_op_kind ki
 }
 
 const struct path_ops path_packets = {
+    .name = "packets",
     .operate = packets_operate,
     .flush = issue_flush,
     .unlock = issue_lock_end,
 };
 
 const struct path_ops path_rdma = {
+    .name = "rdma",
     .operate = rdma_operate,
     .flush = issue_flush,
     .unlock = issue_lock_end,

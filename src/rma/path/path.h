@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path.h - the ways to a target that there are, a table of functions each (win/path_ops.h), those
- * that stand in front of them (front.c), and what synchronization needs of this room: access to a
+ * path.h - the ways to a target that there are and the filters of this room (win/path_ops.h), and what synchronization needs of this room: access to a
  * target in the present epoch (access.c), what concerns all kernel-assisted targets of a window at
  * once (assisted.c), and what becomes of a target whose process is lost (lost_target.c).
  *
@@ -16,22 +15,22 @@
 
 extern const struct path_ops path_mapped, path_assisted, path_packets, path_rdma;
 
-/* The same by their number. */
-extern const struct path_ops *const path_by_number[PATH_COUNT];
+/* The way to a target whose process is lost. */
+extern const struct path_ops path_lost;
 
-/* ---- in front of them ---- */
+/* The filter that finds out whether the target is accessible in the present epoch (ready.c). */
+extern const struct path_ops path_ready;
 
-/* The table of a target that is not known to be accessible in the present epoch. */
-extern const struct path_ops path_unready;
+/* The filter that puts what is small into stages (stage.c). */
+extern const struct path_ops path_stage;
 
-/* The table of a kernel-assisted target with stages: rma_target.path_ops, from stage_attach on. */
-extern const struct path_ops path_stage_first;
-
-/* path_of returns the table that calls on t go through now: its own if it is known to be
- * accessible, else path_unready. As long as operations on t wait it is never known to be. */
-static inline const struct path_ops *path_of(const struct win *w, const struct rma_target *t)
+/* route_enter returns the table by which calls on t, which was used, enter its route. Those on a
+ * target that is known to be accessible go past path_ready. As long as operations on t wait it is
+ * never known to be. */
+static inline const struct path_ops *route_enter(const struct win *w, const struct rma_target *t)
 {
-    return likely(target_ready(w, t)) ? target_path_ops(t) : &path_unready;
+    const struct route *r = target_route(t);
+    return likely(target_ready(w, t)) ? r->ops[r->known] : r->ops[0];
 }
 
 /* ---- access ---- */

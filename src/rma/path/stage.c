@@ -58,7 +58,9 @@
 #include <string.h>
 
 #include "base/copy.h"
+#include "base/err.h"
 #include "rma/path/path.h"
+#include "rma/traced/traced.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 
@@ -113,8 +115,6 @@ void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me,
 {
     rows(t->ctl, nslots, me, &t->stage.out, &t->stage.out_phase);
     rows(own, nslots, its, &t->stage.in, &t->stage.in_phase);
-    if (t->path == PATH_ASSISTED)
-        atomic_store_explicit(&t->path_ops, &path_stage_first, memory_order_relaxed);
 }
 
 /* Their heads alone: what lies behind counts only once they say so. */
@@ -258,7 +258,7 @@ static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op 
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
-    if (!t->stage.out.bytes || w->dynamic || w->watched || op->req)
+    if (!t->stage.out.bytes || op->req)
         return false;
     if (now == EPOCH_PSCW)
         return put_locked(w, t, op, put_epoch);
@@ -318,3 +318,31 @@ void stage_phase_apply(struct win *w)
             apply_records(w, t, st, room_of(&t->stage.in_phase));
     }
 }
+
+/* ---- the filter ---- */
+
+static int stage_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                         const struct rma_op *op, int64_t offset, size_t len)
+{
+    if (kind != PKT_OP_PUT || op->notify || !stage_put(w, t, op))
+        return route_next(t, &path_stage)->operate(w, t, kind, op, offset, len);
+    traced_elsewhere(w, t, kind, op, len);
+    return MRMA_SUCCESS;
+}
+
+static int stage_flush(struct win *w, struct rma_target *t, bool local)
+{
+    return route_next(t, &path_stage)->flush(w, t, local);
+}
+
+static int stage_unlock(struct win *w, struct rma_target *t)
+{
+    return route_next(t, &path_stage)->unlock(w, t);
+}
+
+const struct path_ops path_stage = {
+    .name = "stage",
+    .operate = stage_operate,
+    .flush = stage_flush,
+    .unlock = stage_unlock,
+};

@@ -49,8 +49,7 @@ void stage_init(struct win_ctl *ctl, const struct conf *conf, int nslots, enum s
                 uint32_t first);
 
 /* stage_attach finds the stages of a memory peer, whose control block t->ctl is, and those for it
- * in own, this process's: this process has slot me there, the target slot its here. From then on
- * puts to a kernel-assisted target try its stages first (path_stage_first). */
+ * in own, this process's: this process has slot me there, the target slot its here. */
 void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);
 
 /* stage_put puts op into the stage of the present access epoch of MPI_Win_start to t, or, of a

@@ -3,8 +3,8 @@
  * strict.h - what MPIRMA_STRICT=1 checks besides: conflicting accesses (MPI 4.1,
  * 12.7), hints (12.2.1) and asserts (12.5.5) that are not kept.
  *
- * Strict mode is a layer: the path table of each target (path_ops.h) is strict's own, which checks
- * an operation and then calls the table beneath, and forgets what a flush or an unlock completes.
+ * Strict mode is a filter in the route of each target (win/route.h): it checks an operation and
+ * hands it on, and forgets what a flush or an unlock completes.
  * What concerns a whole window or a call without a target has a function here, which
  * synchronization calls always and which does nothing where strict mode is off (w->strict is NULL).
  *
@@ -32,7 +32,7 @@ int strict_new(struct win *w);
 /* strict_free turns strict mode off for w and frees w->strict, which may be NULL, and is then. */
 void strict_free(struct win *w);
 
-/* The table of all targets of a window in strict mode, in front of that of their path. */
+/* The filter, in the routes of a window in strict mode. */
 extern const struct path_ops strict_path;
 
 /* strict_arrival returns MRMA_SUCCESS if an operation that has come by packet may be applied here,

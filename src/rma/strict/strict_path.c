@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_path.c - what stands in front of a target's path where MPIRMA_STRICT=1 checks operations
- * (path_ops.h, strict.h): each operation is checked and remembered, then handed on to the table
- * beneath; what completes operations makes them forgotten, then goes on too. Locks: those of
+ * (win/route.h, strict.h): each operation is checked and remembered, then handed on along the
+ * route; what completes operations makes them forgotten, then goes on too. Locks: those of
  * strict.c.
  */
 #include "base/err.h"
 #include "rma/strict/strict_impl.h"
-
-static const struct path_ops *below(const struct win *w, const struct rma_target *t)
-{
-    return w->rma->paths[t->path];
-}
 
 static int strict_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, int64_t offset, size_t len)
@@ -23,24 +18,25 @@ static int strict_operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
                                      : kind == PKT_OP_GET ? STRICT_GET
                                                           : STRICT_ACC,
                                      op, offset);
-    return err ? err : below(w, t)->operate(w, t, kind, op, offset, len);
+    return err ? err : route_next(t, &strict_path)->operate(w, t, kind, op, offset, len);
 }
 
 static int strict_flush(struct win *w, struct rma_target *t, bool local)
 {
     strict_completed(w, t, local);
-    return below(w, t)->flush(w, t, local);
+    return route_next(t, &strict_path)->flush(w, t, local);
 }
 
 static int strict_unlock(struct win *w, struct rma_target *t)
 {
     strict_completed(w, t, false);
     const int broken = strict_check_unlock(w, t);
-    const int err = below(w, t)->unlock(w, t);
+    const int err = route_next(t, &strict_path)->unlock(w, t);
     return err ? err : broken;
 }
 
 const struct path_ops strict_path = {
+    .name = "strict",
     .operate = strict_operate,
     .flush = strict_flush,
     .unlock = strict_unlock,

@@ -318,7 +318,7 @@ static int memory_lock(struct win *w, struct rma_target *t, bool exclusive)
 
 static int memory_unlock(struct win *w, struct rma_target *t)
 {
-    const int err = path_of(w, t)->unlock(w, t);
+    const int err = route_enter(w, t)->unlock(w, t);
     if (t->lock == WIN_LOCK_NOCHECK)
         return err;
     note(w, t, LOCK_UNUSED, false, 0);

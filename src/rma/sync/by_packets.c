@@ -56,7 +56,7 @@ static void packets_take(struct win *w, struct rma_target *t)
 /* Also where the flush of the path gives the lock back. */
 static int packets_unlock(struct win *w, struct rma_target *t)
 {
-    return path_of(w, t)->unlock(w, t);
+    return route_enter(w, t)->unlock(w, t);
 }
 
 /* Nothing is sent, except where the caller may use load and store under the lock

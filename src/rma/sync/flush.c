@@ -2,7 +2,7 @@
 /*
  * flush.c - MPI_Win_flush and its kin, MPI_Win_sync (MPI 4.1, 12.5.4).
  *
- * One target is flushed by its path (path_ops.h). All targets at once: an operation on a mapped one
+ * One target is flushed along its route (win/route.h). All targets at once: an operation on a mapped one
  * has been applied when its call returned, except that stores may still be in the processor's
  * buffer, so there is a full fence, and only if there were stores. What was gathered for
  * kernel-assisted ones (assisted.c) is done. To packet targets, and for what was sent to
@@ -33,7 +33,9 @@ int rma_flush(struct win *w, int rank, bool local)
         return MRMA_ERR_RMA_SYNC;
     if (win_count_call(w))
         rma_look_around(w);
-    return path_of(w, t)->flush(w, t, local);
+    if (!target_route(t)) /* it was never used */
+        return MRMA_SUCCESS;
+    return route_enter(w, t)->flush(w, t, local);
 }
 
 int rma_flush_all(struct win *w, bool local)

@@ -13,8 +13,7 @@
 #include "rma/win/win.h"
 #include "trace/record.h"
 
-/* While a trace is taken, in front of the path of every target: records the operation, then goes on
- * to the path itself, or to what MPIRMA_STRICT puts in front of it. */
+/* The filter that records an operation, in all routes while a trace is taken. */
 extern const struct path_ops traced_path;
 
 /* traced_issue records that an operation of len bytes is issued to t, and notes its number in its
@@ -23,6 +22,15 @@ extern const struct path_ops traced_path;
  * while a trace is taken. */
 uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       const struct rma_op *op, size_t len);
+
+/* traced_elsewhere records, if a trace is taken, an operation that a filter in front of traced_path
+ * has done itself, or keeps: it is complete with its epoch. Arguments as in traced_issue. */
+static inline void traced_elsewhere(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                                    const struct rma_op *op, size_t len)
+{
+    if (unlikely(w->rma->env->trace != NULL))
+        (void)traced_issue(w, t, kind, op, len);
+}
 
 /* rma_event records an event with the time of now, for the calling thread. Any thread, with or
  * without the engine's lock. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * traced_path.c - what stands in front of a target's path while a trace is taken (win/path_ops.h):
- * each operation is recorded with its number, target, size and path, then handed on to the table
- * beneath, and recorded as complete if this process has done it itself. What goes by packet,
+ * each operation is recorded with its number, target, size and path, then handed on along the
+ * route, and recorded as complete if this process has done it itself. What goes by packet,
  * or waits in a stage, is complete with the acknowledgement or the call that ends the epoch.
  *
  * Nothing is done in another way than without a trace, nor is anything while the recording is
@@ -12,16 +12,10 @@
 #include "rma/traced/traced.h"
 
 #include "acc/acc.h"
-#include "rma/strict/strict.h"
 #include "rma/traced/traced_access.h"
 #include "rma/win/path_ops.h"
 
-static const struct path_ops *below(const struct win *w, const struct rma_target *t)
-{
-    return w->strict ? &strict_path : w->rma->paths[t->path];
-}
-
-static enum trace_path path_of(const struct rma_target *t)
+static enum trace_path trace_path_of(const struct rma_target *t)
 {
     static const uint8_t path[PATH_COUNT] = {[PATH_MAPPED] = TRACE_MAPPED,
                                              [PATH_ASSISTED] = TRACE_ASSISTED,
@@ -60,7 +54,7 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
         .what = what[kind],
         .win = w->index + 1,
         .peer = t->rank,
-        .arg = (uint32_t)path_of(t) | (op->req ? TRACE_OP_REQUEST : 0) |
+        .arg = (uint32_t)trace_path_of(t) | (op->req ? TRACE_OP_REQUEST : 0) |
                (accesses ? element_of(kind, op) : 0) | op->notify << TRACE_OP_NOTIFY_SHIFT,
         .id = trace_next_op(tr),
         .bytes = len,
@@ -83,7 +77,7 @@ static int traced_operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
                           const struct rma_op *op, int64_t offset, size_t len)
 {
     const uint64_t id = traced_issue(w, t, kind, op, len);
-    const int err = below(w, t)->operate(w, t, kind, op, offset, len);
+    const int err = route_next(t, &traced_path)->operate(w, t, kind, op, offset, len);
     if (!err && id && done_here(t))
         rma_event(w->rma, (struct trace_record){
                               .kind = TRACE_DONE, .win = w->index + 1, .peer = t->rank, .id = id});
@@ -92,15 +86,16 @@ static int traced_operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
 
 static int traced_flush(struct win *w, struct rma_target *t, bool local)
 {
-    return below(w, t)->flush(w, t, local);
+    return route_next(t, &traced_path)->flush(w, t, local);
 }
 
 static int traced_unlock(struct win *w, struct rma_target *t)
 {
-    return below(w, t)->unlock(w, t);
+    return route_next(t, &traced_path)->unlock(w, t);
 }
 
 const struct path_ops traced_path = {
+    .name = "traced",
     .operate = traced_operate,
     .flush = traced_flush,
     .unlock = traced_unlock,

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path_ops.h - a way to a target, as a table of functions.
+ * path_ops.h - one station on the route of an operation to its target (route.h), as a table of
+ * functions: a way, at the end of the route, or a filter in front of it.
  *
- * There are four: the target's memory is mapped here (path/mapped.c), the kernel copies from and
- * to it (path/assisted.c), the target does what packets ask of it, or the network puts and gets
+ * There are four ways: the target's memory is mapped here (path/mapped.c), the kernel copies from
+ * and to it (path/assisted.c), the target does what packets ask of it, or the network puts and gets
  * what is large, and packets ask for the rest (path/packets.c). Which of them serves a target is
- * decided once, when the target is made (create/route.c, remote.c). From then on operations
- * (path/op.c) and the calls that complete them (sync/flush.c, sync/by_memory.c, sync/by_packets.c)
- * go through a table and do not ask which it is. In front of that of the path stand others of the
- * same form: of a target that is not known to be accessible, and of one with stages (path/front.c),
- * of MPIRMA_TRACE and of MPIRMA_STRICT (traced/traced_path.c, strict/strict_path.c). Each finds the
- * one beneath by itself, at last by the number of the path, rma_target.path. The commonest
+ * decided once, when the target is made (create/route.c, remote.c). The filters, in the order in
+ * which they stand in a route: of targets with stages (path/stage.c), of targets that are not known
+ * to be accessible (path/ready.c), of MPIRMA_STRICT and of MPIRMA_TRACE (strict/strict_path.c,
+ * traced/traced_path.c). Operations (path/op.c) and the calls that complete them (sync/flush.c,
+ * sync/by_memory.c, sync/by_packets.c) enter the route and do not ask what is in it. The commonest
  * operations on mapped memory are done before anybody comes here (fast.h).
  *
  * Rules for all entries
  * - They are called by application threads, without the engine's lock, which they take themselves
  *   where they need it. Those that may wait say so; the others do not.
  * - The target exists (it has a peer), and every entry is there: none is NULL.
- * - Operations: the target is accessible in the present epoch (in path_unready: the epoch includes
- *   it), sizes and types agree, the target side lies in the window (in path_unready: unless that is
- *   dynamic), and there is at least one byte to transfer, or, if it is a put with a notification
+ * - Operations: the target is accessible in the present epoch (in the filters path_stage and
+ *   path_ready: the epoch includes it), sizes and types agree, the target side lies in the window
+ *   (in path_ready: unless that is dynamic), and there is at least one byte to transfer, or, if it is a put with a notification
  *   (rma_op.notify), maybe none. offset is where its displacement is in the target's memory, in
  *   bytes; in a dynamic window, whose memory begins at 0, it is the address there. len is the
  *   number of bytes. struct rma_op and its buffers belong to the caller; the buffers may be in use
@@ -40,6 +40,8 @@
 struct rma_target;
 
 struct path_ops {
+    const char *name; /* in a printed route */
+
     /* operate does an operation of that kind on t. Accumulates, on elements of one predefined type,
      * and compare-and-swap are atomic against all others on the same memory, whatever their path,
      * and may wait until another process has ended one. May wait for room where it sends a packet.

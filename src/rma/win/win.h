@@ -44,6 +44,7 @@
 #include "rma/win/epoch.h"
 #include "rma/win/notify.h"
 #include "rma/win/proc_records.h"
+#include "rma/win/route.h"
 #include "rma/win/stats.h"
 #include "rma/win/target_table.h"
 #include "sys/fmutex.h"
@@ -137,7 +138,6 @@ enum sent { SENT_NOTHING, SENT_GATHERED, SENT_COPY, SENT_ACC };
  * path/deferred.h. */
 enum deferral { DEFERRAL_NONE, DEFERRAL_WAITING, DEFERRAL_RUNNING };
 
-struct path_ops;
 struct sync_ops;
 struct pkt_target;
 struct pkt_origin;
@@ -151,7 +151,7 @@ struct counts_packet;
  * memory and locks look at. */
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
-    _Atomic(const struct path_ops *) path_ops;     /* how operations reach it: target_path_ops */
+    _Atomic(const struct route *) route;           /* how operations reach it: target_route */
     uint8_t path;                                  /* enum rma_path */
     uint8_t lock;             /* enum win_lock: what this process holds there */
     _Atomic uint8_t sent;     /* enum sent */
@@ -238,13 +238,12 @@ struct win {
     int nlocal;
     int *memory_ranks; /* ranks synchronized through shared memory, ascending, self included */
     int nmemory, memory_me;
-    int npackets;                 /* ranks reached by packets, made or not */
-    bool has_assisted;            /* some memory peers are kernel-assisted */
-    bool assisted;                /* this process is such a target */
-    bool exports;                 /* dynamic: what is attached to it is exported for others */
-    struct region_view *regions;  /* dynamic: this process's own: region.h */
-    const struct path_ops *front; /* of the paths of its targets, where MPIRMA_STRICT or
-                                     MPIRMA_TRACE puts anything there; else NULL */
+    int npackets;                    /* ranks reached by packets, made or not */
+    bool has_assisted;               /* some memory peers are kernel-assisted */
+    bool assisted;                   /* this process is such a target */
+    bool exports;                    /* dynamic: what is attached to it is exported for others */
+    struct region_view *regions;     /* dynamic: this process's own: region.h */
+    struct route routes[PATH_COUNT]; /* of its targets, by their path */
 
     /* ---- changes: what several rooms share ---- */
     struct win_hints hints;     /* three of them by MPI_Win_set_info: win_set_hints */
@@ -284,8 +283,7 @@ struct rma {
     const struct log *log;
     const struct conf *conf;
     struct rma_env *env;
-    const struct path_ops *const *paths; /* by enum rma_path */
-    const struct sync_ops *const *syncs; /* the same */
+    const struct sync_ops *const *syncs; /* by enum rma_path */
     clock_fn clock;
     struct ch3 *ch3;
     bool threads;            /* several application threads may call */
@@ -421,17 +419,25 @@ static inline bool win_count_call(struct win *w)
     return unlikely(left < 0);
 }
 
-/* target_path_ops returns the functions by which operations reach t. Like those of target_sync they
- * change once, when the target's process is lost (progress/lost.c): who still has the old ones does
+/* target_route returns the route of operations to t. Like the functions of target_sync it changes
+ * once, when the target's process is lost (progress/lost.c): who is still in the old one does
  * something to memory that stays mapped for as long as the window lives. NULL: the target was never
  * used. */
-static inline const struct path_ops *target_path_ops(const struct rma_target *t)
+static inline const struct route *target_route(const struct rma_target *t)
 {
-    return atomic_load_explicit(&t->path_ops, memory_order_relaxed);
+    return atomic_load_explicit(&t->route, memory_order_relaxed);
 }
 
-/* target_sync returns the functions by which synchronization reaches t, or NULL, as target_path_ops
- * does for operations. */
+/* route_next returns the table to which the filter self hands on a call on t: the one behind it in
+ * the route of t. If the route has been replaced meanwhile, that is the way of the new route. */
+static inline const struct path_ops *route_next(const struct rma_target *t,
+                                                const struct path_ops *self)
+{
+    return route_behind(target_route(t), self);
+}
+
+/* target_sync returns the functions by which synchronization reaches t, or NULL, as target_route does
+ * for operations. */
 static inline const struct sync_ops *target_sync(const struct rma_target *t)
 {
     return atomic_load_explicit(&t->sync_ops, memory_order_relaxed);
