@@ -72,6 +72,7 @@ extern const struct counter engine_counters[ENGINE_COUNTERS];
 
 struct engine_counts {
     uint64_t values[ENGINE_COUNTERS];
+    char routes[256];  /* of its targets: rma/create/route.h */
     char network[128]; /* provider, interface and address; "" if no network was opened */
 };
 

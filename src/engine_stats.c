@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "engine_env.h"
+#include "rma/create/route.h"
 #include "rma/layer.h"
 #include "rma/win/stats.h"
 
@@ -110,6 +111,7 @@ void engine_count(struct engine *e, struct engine_counts *sum)
 
     for (int i = 0; i < ENGINE_COUNTERS; i++)
         sum->values[i] += values[i];
+    route_list(s->routes, sum->routes, sizeof sum->routes);
     if (e->net)
         snprintf(sum->network, sizeof sum->network, "%s", nmofi_describe(e->net));
 }

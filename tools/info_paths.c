@@ -13,6 +13,7 @@
 #include "netmod/ofi/nmofi.h"
 #include "rma/origin/rdma_choice.h"
 #include "rma/rma.h"
+#include "rma/create/route.h"
 #include "shm/cma_probe.h"
 #include "shm/xpmem.h"
 
@@ -203,6 +204,27 @@ static void report_network(struct report *report)
     nmofi_close(net);
 }
 
+/* The routes of windows that are not dynamic, as the environment is. */
+static void report_routes(struct report *report)
+{
+    static const char *const keys[PATH_COUNT] = {[PATH_MAPPED] = "route_mapped",
+                                                 [PATH_ASSISTED] = "route_cma",
+                                                 [PATH_PACKETS] = "route_packets",
+                                                 [PATH_RDMA] = "route_rdma"};
+    struct conf conf;
+    char msg[512], text[ROUTE_TEXT];
+    if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS)
+        return; /* which the environment's section says */
+    for (int path = 0; path < PATH_COUNT; path++) {
+        struct route r;
+        route_build(&r, &(struct route_facts){.path = (enum rma_path)path,
+                                              .strict = conf.strict,
+                                              .traced = conf.trace[0] != '\0'});
+        route_text(&r, text, sizeof text);
+        item_text(report, "routes", keys[path], text);
+    }
+}
+
 void report_paths(struct report *report, const char *dir)
 {
     char why[400];
@@ -218,4 +240,5 @@ void report_paths(struct report *report, const char *dir)
     item_note(item_number(report, "data_paths", "shm-packets", ITEM_BOOL, works), "%s",
               works ? "rings in a shared segment" : "needs shared segments, see mapped");
     report_network(report);
+    report_routes(report);
 }

@@ -146,6 +146,7 @@ static const struct {
     {"environment", "Environment"},
     {"tuning", "Tuning"},
     {"data_paths", "Data paths"},
+    {"routes", "Routes of operations"},
     {"segments", "Shared segments"},
     {"system", "System"},
     {"topology", "Topology"},

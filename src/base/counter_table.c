@@ -5,6 +5,8 @@
 #include "base/counter_table.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
 
 struct summary {
     uint64_t sum, least, most;
@@ -30,6 +32,15 @@ static struct summary summary_of(const struct counter_table *table, size_t count
     return s;
 }
 
+/* Has no row before row i the same routes? Most have those of the first. */
+static bool routes_are_new(const struct counter_table *table, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(table->rows[k].routes, table->rows[i].routes) == 0)
+            return false;
+    return *table->rows[i].routes != '\0';
+}
+
 /* Columns are two blanks apart, and wide enough for all but the largest numbers of bytes. */
 void counter_table_text(const struct counter_table *table, FILE *out)
 {
@@ -53,6 +64,9 @@ void counter_table_text(const struct counter_table *table, FILE *out)
     }
     if (shown == 0)
         fprintf(out, "all counters are 0\n");
+    for (size_t i = 0; i < table->nrows; i++)
+        if (routes_are_new(table, i))
+            fprintf(out, "routes of rank %d: %s\n", table->rows[i].rank, table->rows[i].routes);
     for (size_t i = 0; i < table->nrows; i++)
         if (*table->rows[i].network != '\0') {
             fprintf(out, "network of rank %d: %s\n", table->rows[i].rank, table->rows[i].network);
@@ -85,7 +99,7 @@ void counter_table_csv(const struct counter_table *table, FILE *out)
     fputs("rank,host", out);
     for (size_t i = 0; i < table->ncounters; i++)
         fprintf(out, ",%s", table->counters[i].name);
-    fputs(",network\n", out);
+    fputs(",routes,network\n", out);
     for (size_t r = 0; r < table->nrows; r++) {
         const struct counter_row *row = &table->rows[r];
 
@@ -93,6 +107,8 @@ void counter_table_csv(const struct counter_table *table, FILE *out)
         csv_field(out, row->host);
         for (size_t i = 0; i < table->ncounters; i++)
             fprintf(out, ",%" PRIu64, row->values[i]);
+        fputc(',', out);
+        csv_field(out, row->routes);
         fputc(',', out);
         csv_field(out, row->network);
         fputc('\n', out);
@@ -137,6 +153,8 @@ static void json_row(const struct counter_table *table, const struct counter_row
     json_member(out, "host", row->host);
     for (size_t i = 0; i < table->ncounters; i++)
         fprintf(out, ", \"%s\": %" PRIu64, table->counters[i].name, row->values[i]);
+    fputs(", ", out);
+    json_member(out, "routes", row->routes);
     fputs(", ", out);
     json_member(out, "network", row->network);
     fputc('}', out);

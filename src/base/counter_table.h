@@ -22,6 +22,7 @@ struct counter {
 struct counter_row {
     int rank;
     const char *host;
+    const char *routes;  /* of its operations; "" if it has no targets */
     const char *network; /* which network it has opened; "" if none */
     const uint64_t *values;
 };
@@ -39,12 +40,12 @@ struct counter_table {
 };
 
 /* counter_table_text writes the title, then a row for each counter that is not 0 everywhere: its
- * sum, least and most, and the lowest rank that has the most. Then which network the first process
- * that has one uses. */
+ * sum, least and most, and the lowest rank that has the most. Then the routes of the first process of
+ * those that have the same, and which network the first process that has one uses. */
 void counter_table_text(const struct counter_table *table, FILE *out);
 
 /* counter_table_csv writes a row for each process with a column for each counter; rank and host
- * come first, network is last. */
+ * come first, routes and network are last. */
 void counter_table_csv(const struct counter_table *table, FILE *out);
 
 /* counter_table_json writes one object: version, processes, missing, counters with their sums, and

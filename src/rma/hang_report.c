@@ -2,13 +2,14 @@
 /*
  * hang_report.c - what a long wait waits for, rank by rank.
  *
- * The first line names the call, its place in the program and the wait; one line follows for each kind of thing that is
- * missing: posts, completes, fence markers, arrivals at the barriers, the lock's
- * holders and queue, and what each packet peer, or kernel-assisted one that was sent something,
- * owes (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is
- * read under the engine's lock; what peers of the node have published is read as it is, so a line
- * may be a moment old, and a lock is held by those who say so in their slots
- * (sync/sync.h: only where the variable is set for them too).
+ * The first line names the call, its place in the program and the wait; a line follows for each
+ * route that operations to those waited for take (win/route.h), and one for each kind of thing that
+ * is missing: posts, completes, fence markers, arrivals at the barriers, the lock's holders and
+ * queue, and what each packet peer, or kernel-assisted one that was sent something, owes
+ * (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is read
+ * under the engine's lock; what peers of the node have published is read as it is, so a line may be
+ * a moment old, and a lock is held by those who say so in their slots (sync/sync.h: only where the
+ * variable is set for them too).
  */
 #include "rma/layer.h"
 
@@ -16,6 +17,7 @@
 #include <stdio.h>
 
 #include "rma/origin/pair.h"
+#include "rma/path/path.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/notified.h"
@@ -184,6 +186,26 @@ static void say_peer(struct win *w, const struct rma_target *t)
     say(w, &l);
 }
 
+/* The targets whose operations go along r: that of the rank that is waited for, or all. */
+static void say_route(struct win *w, const struct route *r, int rank)
+{
+    char text[ROUTE_TEXT];
+    struct line l = begin("");
+    route_text(r, text, sizeof text);
+    add(&l, "route %s: rank", text);
+    for (int i = 0; i < w->nproc; i++)
+        if ((rank < 0 || i == rank) && target_route(win_peek(w, i)) == r)
+            add_rank(&l, i);
+    say(w, &l);
+}
+
+static void say_routes(struct win *w, int rank)
+{
+    for (int path = 0; path < PATH_COUNT; path++)
+        say_route(w, &w->routes[path], rank);
+    say_route(w, &path_lost_route, rank);
+}
+
 /* A fence that sums up what is expected: which message, or how much, is missing. */
 static void say_counts(struct win *w)
 {
@@ -275,6 +297,7 @@ void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns)
     log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s%srank %d of window %u waits for %.1f s for %s%s, %s",
             call, call[0] ? ": " : "", w->rank, w->index, (double)ns * 1e-9, wait->what, whom,
             state);
+    say_routes(w, wait->rank);
     say_details(w, wait);
     rma_leave(w->rma);
 }

@@ -14,6 +14,7 @@
 #include "rma/create/win_create.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
+#include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
@@ -101,6 +102,7 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
                       .env = env,
                       .clock = clock,
                       .ch3 = ch3,
+                      .defer = deferred_early,
                       .syncs = syncs,
                       .threads = threads,
                       .concurrent = threads};

@@ -32,6 +32,8 @@ import csv, json, sys
 
 path, n, text, csv_name, json_name = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
 kind = {"auto": "mapped", "packets": "packet", "net": "packet"}[path]
+# Of all targets but the process itself, whose memory is mapped.
+route = {"auto": "stage > ready > mapped", "packets": "ready > packets", "net": "ready > packets"}[path]
 wrong = []
 
 def check(good, *what):
@@ -53,15 +55,16 @@ def check_rows(rows, form):
     for row in rows:
         r = int(row["rank"])
         check(row["host"] == open("/proc/sys/kernel/hostname").read().strip() or path == "netns2", form, "host", row["host"])
+        check(route in row["routes"].split("; "), form, "routes", row["routes"])
         check((row["network"] != "") == (path == "net"), form, "network", row["network"])
         check(int(row["alloc_mem_ns"]) > 0, form, "alloc_mem_ns")
         for name, value in row.items():
-            if name not in ("rank", "host", "network") and not varies(name):
+            if name not in ("rank", "host", "routes", "network") and not varies(name):
                 check(int(value) == known(r).get(name, 0), form, "rank", r, name, value)
 
 rows = list(csv.DictReader(open(csv_name, newline="", encoding="ascii")))
 check_rows(rows, "CSV")
-names = list(rows[0])[2:-1]
+names = list(rows[0])[2:-2]
 total = {name: sum(int(row[name]) for row in rows) for name in names}
 if path != "auto":
     check(total["packets_sent"] >= total["packets_received"] > 0, "packets", total["packets_sent"], total["packets_received"])
@@ -91,6 +94,7 @@ for name in names:
         check(table.get(name) == (None if max(values) == 0 else
                                   (sum(values), min(values), max(values), values.index(max(values)))), "table:", name, table.get(name))
 check(all(row[2] > 0 for row in table.values()), "table: a row of zeros")
+check(any(line.startswith("routes of rank 0: ") and route in line for line in lines), "table: routes")
 check(any(line.startswith("network of rank 0: ") for line in lines) == (path == "net"), "table: network")
 
 print("\n".join(wrong))

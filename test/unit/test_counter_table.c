@@ -11,9 +11,9 @@ static const struct counter counters[] = {{"windows", "", "windows \"made\""},
                                           {"never", "", "what does not happen"},
                                           {"moved_bytes", "bytes", "what is moved"}};
 static const uint64_t values[][3] = {{1, 0, 7}, {1, 0, UINT64_C(1) << 40}, {0, 0, 9}};
-static const struct counter_row rows[] = {{0, "one", "", values[0]},
-                                          {1, "t,\"wo", "net, lo", values[1]},
-                                          {3, "four", "net, eth0", values[2]}};
+static const struct counter_row rows[] = {{0, "one", "a > b", "", values[0]},
+                                          {1, "t,\"wo", "a > b", "net, lo", values[1]},
+                                          {3, "four", "c", "net, eth0", values[2]}};
 static const int missing[] = {2};
 static const struct counter_table table = {.title = "a title",
                                            .version = "1.2",
@@ -55,13 +55,15 @@ static void the_text_has_what_is_not_zero(void **state)
         "counter                           sum            least             most  rank with most\n"
         "windows                             2                0                1  0\n"
         "moved_bytes             1099511627792                7    1099511627776  1\n"
+        "routes of rank 0: a > b\n"
+        "routes of rank 3: c\n"
         "network of rank 1: net, lo\n");
 }
 
 static void a_text_without_counts_says_so(void **state)
 {
     static const uint64_t zeros[3];
-    const struct counter_row row = {.host = "h", .network = "", .values = zeros};
+    const struct counter_row row = {.host = "h", .routes = "", .network = "", .values = zeros};
     struct counter_table nothing = table;
     (void)state;
 
@@ -74,10 +76,10 @@ static void csv_has_a_row_for_each_rank(void **state)
 {
     (void)state;
     expect(counter_table_csv, &table,
-           "rank,host,windows,never,moved_bytes,network\n"
-           "0,one,1,0,7,\n"
-           "1,\"t,\"\"wo\",1,0,1099511627776,\"net, lo\"\n"
-           "3,four,0,0,9,\"net, eth0\"\n");
+           "rank,host,windows,never,moved_bytes,routes,network\n"
+           "0,one,1,0,7,a > b,\n"
+           "1,\"t,\"\"wo\",1,0,1099511627776,a > b,\"net, lo\"\n"
+           "3,four,0,0,9,c,\"net, eth0\"\n");
 }
 
 static void json_has_all(void **state)
@@ -96,11 +98,11 @@ static void json_has_all(void **state)
         "\"sum\": 1099511627792, \"least\": 7, \"most\": 1099511627776, \"rank_with_most\": 1}\n"
         "  ],\n  \"ranks\": [\n"
         "    {\"rank\": 0, \"host\": \"one\", \"windows\": 1, \"never\": 0, \"moved_bytes\": 7, "
-        "\"network\": \"\"},\n"
+        "\"routes\": \"a > b\", \"network\": \"\"},\n"
         "    {\"rank\": 1, \"host\": \"t,\\\"wo\", \"windows\": 1, \"never\": 0, "
-        "\"moved_bytes\": 1099511627776, \"network\": \"net, lo\"},\n"
+        "\"moved_bytes\": 1099511627776, \"routes\": \"a > b\", \"network\": \"net, lo\"},\n"
         "    {\"rank\": 3, \"host\": \"four\", \"windows\": 0, \"never\": 0, \"moved_bytes\": 9, "
-        "\"network\": \"net, eth0\"}\n"
+        "\"routes\": \"c\", \"network\": \"net, eth0\"}\n"
         "  ]\n}\n");
 }
 
@@ -109,7 +111,7 @@ static void json_is_valid_whatever_a_name_is(void **state)
 {
     static const uint64_t none[3];
     const struct counter_row row = {
-        .rank = 0, .host = "a\\b\n\x7f\xe4", .network = "", .values = none};
+        .rank = 0, .host = "a\\b\n\x7f\xe4", .routes = "", .network = "", .values = none};
     struct counter_table odd = table;
     (void)state;
 

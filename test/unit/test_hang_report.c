@@ -81,7 +81,8 @@ static struct win *make(struct fabric_proc *p)
 
 static void fence(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"waits for", "no fence marker of rank 3 5\n", NULL};
+    static const char *const texts[] = {"waits for", "route ready > packets: rank",
+                                        "no fence marker of rank 3 5\n", NULL};
     struct win *w = make(p);
     (void)arg;
     if (p->rank == 3 || p->rank == 5) {
@@ -124,7 +125,8 @@ static void test_counts(void **state)
 /* 5 alone stays away from a barrier of one node. */
 static void barrier(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"to synchronize", "not in the barrier: rank 5\n", NULL};
+    static const char *const texts[] = {"to synchronize", "route stage > ready > mapped: rank 0-",
+                                        "not in the barrier: rank 5\n", NULL};
     struct win *w = make(p);
     (void)arg;
     hold(p, texts);

@@ -175,8 +175,11 @@ static void write_out(const struct counter_table *table, bool own)
 
 static struct counter_row row_of(const struct answer *a, int rank)
 {
-    return (struct counter_row){
-        .rank = rank, .host = a->host, .network = a->counts.network, .values = a->counts.values};
+    return (struct counter_row){.rank = rank,
+                                .host = a->host,
+                                .routes = a->counts.routes,
+                                .network = a->counts.network,
+                                .values = a->counts.values};
 }
 
 static struct counter_table table_of(const struct counter_row *rows, size_t nrows,

@@ -18,6 +18,10 @@
  * members. Targets on other nodes are not made here: remote.c.
  * Locks: the engine's, for peers.
  */
+#include "rma/create/route.h"
+
+#include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +44,15 @@ static const struct rma_mem_loc nowhere;
 
 /* ---- the tables of a route ---- */
 
-/* Is an operation on a target that is known to be accessible to try the stage? Its memory is not
- * mapped, so the stage costs less than the way. */
-static bool stages_known(const struct route_facts *facts)
+enum { NUMBER_STAGES = 4, NUMBER_STRICT = 8, NUMBER_TRACED = 16, NUMBERS = 32 };
+static_assert((int)PATH_COUNT <= (int)NUMBER_STAGES, "the path is in the lowest bits");
+
+/* Have its targets stages, and does anybody use them? Strict mode looks at what the target allows
+ * at once. */
+static bool has_stages(const struct route_facts *facts)
 {
-    return facts->stages && facts->path == PATH_ASSISTED;
+    return (facts->path == PATH_MAPPED || facts->path == PATH_ASSISTED) && !facts->dynamic &&
+           !facts->strict;
 }
 
 void route_build(struct route *r, const struct route_facts *facts)
@@ -53,11 +61,15 @@ void route_build(struct route *r, const struct route_facts *facts)
                                                             [PATH_ASSISTED] = &path_assisted,
                                                             [PATH_PACKETS] = &path_packets,
                                                             [PATH_RDMA] = &path_rdma};
-    *r = (struct route){.n = 0};
-    if (facts->stages)
+    const bool stages = has_stages(facts);
+    *r = (struct route){.number = (uint8_t)(facts->path | (stages ? NUMBER_STAGES : 0) |
+                                            (facts->strict ? NUMBER_STRICT : 0) |
+                                            (facts->traced ? NUMBER_TRACED : 0))};
+    if (stages)
         route_add(r, &path_stage);
     route_add(r, &path_ready);
-    r->known = stages_known(facts) ? 0 : r->n;
+    /* A stage costs less than the kernel at any time, and more than mapped memory. */
+    r->known = stages && facts->path == PATH_ASSISTED ? 0 : r->n;
     if (facts->strict)
         route_add(r, &strict_path);
     if (facts->traced)
@@ -65,16 +77,32 @@ void route_build(struct route *r, const struct route_facts *facts)
     route_add(r, ways[facts->path]);
 }
 
+void route_list(uint32_t numbers, char *buf, size_t len)
+{
+    size_t at = 0;
+    buf[0] = '\0';
+    for (unsigned i = 0; i < NUMBERS; i++) {
+        char text[ROUTE_TEXT];
+        struct route r;
+        if (!(numbers >> i & 1))
+            continue;
+        route_build(&r, &(struct route_facts){.path = (enum rma_path)(i % NUMBER_STAGES),
+                                              .dynamic = !(i & NUMBER_STAGES),
+                                              .strict = (i & NUMBER_STRICT) != 0,
+                                              .traced = (i & NUMBER_TRACED) != 0});
+        route_text(&r, text, sizeof text);
+        if (at < len)
+            at += (size_t)snprintf(buf + at, len - at, "%s%s", at ? "; " : "", text);
+    }
+}
+
 void win_make_routes(struct win *w)
 {
-    for (int path = 0; path < PATH_COUNT; path++) {
-        const bool memory = path == PATH_MAPPED || path == PATH_ASSISTED;
-        route_build(&w->routes[path],
-                    &(struct route_facts){.path = (enum rma_path)path,
-                                          .stages = memory && !w->dynamic && !w->strict,
-                                          .strict = w->strict != NULL,
-                                          .traced = w->rma->env->trace != NULL});
-    }
+    for (int path = 0; path < PATH_COUNT; path++)
+        route_build(&w->routes[path], &(struct route_facts){.path = (enum rma_path)path,
+                                                            .dynamic = w->dynamic,
+                                                            .strict = w->strict != NULL,
+                                                            .traced = w->rma->env->trace != NULL});
 }
 
 /* ---- the path of a target ---- */

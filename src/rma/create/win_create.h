@@ -99,16 +99,6 @@ int win_share_memory(struct win *w, struct win_plan *plan);
  * there; the others read the answer in the notice. */
 enum rma_path win_own_path(const struct win *w, const struct rma_notice *notice);
 
-/* What a route is made for. */
-struct route_facts {
-    enum rma_path path;
-    bool stages; /* small puts may go into stages */
-    bool strict, traced;
-};
-
-/* route_build sets *r to the route for these facts. */
-void route_build(struct route *r, const struct route_facts *facts);
-
 /* win_make_routes makes the routes of w, before there is any target. It is known whether strict
  * mode is on. */
 void win_make_routes(struct win *w);

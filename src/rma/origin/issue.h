@@ -29,10 +29,9 @@ void issue_init(struct win *w);
 /* ---- operations ---- */
 
 /* issue_operate has t do the operation op of that kind: a short one is put into the pair's open
- * packet, and leaves with what follows; one that is long, or has a request, leaves now. Arguments,
- * locks, waits and errors are those of path_ops.operate (win/path_ops.h); and MRMA_AGAIN, nothing
- * has been done: it may not be sent before t has begun its part of the epoch, and is to be deferred
- * (path/deferred.h). */
+ * packet, and leaves with what follows; one that is long, or has a request, leaves now; one that
+ * may not be sent before t has begun its part of the epoch is deferred (rma.defer). Arguments,
+ * locks, waits and errors are those of path_ops.operate (win/path_ops.h). */
 int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len);
 

@@ -380,8 +380,9 @@ bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t 
     return done;
 }
 
-int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                  const struct rma_op *op, int64_t offset, size_t len)
+/* MRMA_AGAIN: nothing was done, since it would wait for its target. */
+static int issue_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                     const struct rma_op *op, int64_t offset, size_t len)
 {
     const bool plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && !op->notify;
     int err = MRMA_SUCCESS;
@@ -395,6 +396,17 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
         err = end_request_call(pt, op->req, MRMA_SUCCESS, alone);
     }
     rma_leave(w->rma);
+    return err;
+}
+
+int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len)
+{
+    int err;
+    do
+        err = issue_now(w, t, kind, op, offset, len);
+    while (unlikely(err == MRMA_AGAIN) && !w->rma->defer(w, t, kind, op, offset, len, &err) &&
+           !err);
     return err;
 }
 

@@ -431,7 +431,7 @@ static int issue(struct win *w, struct rma_target *t, struct transfer *x,
 
 /* A transfer that is one part, if the channel has room for it. MRMA_AGAIN: it has none, or the
  * transfer is several parts; nothing was done. */
-static int issue_now(struct pkt_target *pt, const struct transfer *x)
+static int issue_one_part(struct pkt_target *pt, const struct transfer *x)
 {
     const struct part p = {.put = x->put, .local = x->local, .remote = x->offset, .len = x->len};
     const bool one = x->type->contig && x->op->ttype->contig;
@@ -466,7 +466,7 @@ int rdma_issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind ki
         return MRMA_ERR_NO_MEM;
     }
     pkt_target_touch(pt);
-    return issue_now(pt, &x);
+    return issue_one_part(pt, &x);
 }
 
 /* A notification that has not gone with the data goes by packet behind it: at once, where the
@@ -499,8 +499,9 @@ static int move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
 }
 
-int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
-               int64_t offset, size_t len)
+/* MRMA_AGAIN: nothing was done, since it would wait for its target. */
+static int issue_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                     const struct rma_op *op, int64_t offset, size_t len)
 {
     if (kind == PKT_OP_PUT || kind == PKT_OP_GET)
         return move(w, t, kind, op, offset, len);
@@ -508,6 +509,17 @@ int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const
         return issue_operate(w, t, kind, op, offset, len);
     const int err = issue_atomic(w, t, kind, op, offset);
     return !err && op->notify ? notify_behind(w, t, op) : err;
+}
+
+int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+               int64_t offset, size_t len)
+{
+    int err;
+    do
+        err = issue_now(w, t, kind, op, offset, len);
+    while (unlikely(err == MRMA_AGAIN) && !w->rma->defer(w, t, kind, op, offset, len, &err) &&
+           !err);
+    return err;
 }
 
 bool rdma_takes_at_once(const struct win *w, const struct rma_target *t, size_t len)

@@ -139,17 +139,6 @@ static void note_sent(struct win *w, struct rma_target *t, enum sent sent)
     win_set_flush_quick(w);
 }
 
-static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
-                int64_t offset, size_t len)
-{
-    const int err = issue_operate(w, t, kind, op, offset, len);
-    rma_enter(w->rma);
-    note_sent(w, t, is_acc(kind) ? SENT_ACC : SENT_COPY);
-    w->rma->stats.assisted_packets++;
-    rma_leave(w->rma);
-    return err;
-}
-
 static int settle(struct win *w, struct rma_target *t);
 
 static bool leave_gathered(struct unsent *u)
@@ -163,9 +152,10 @@ static bool leave_gathered(struct unsent *u)
 }
 
 static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                  const struct rma_op *op, uint64_t vaddr, size_t len)
+                  const struct rma_op *op, int64_t offset, size_t len)
 {
     const bool write = kind == PKT_OP_PUT;
+    const uint64_t vaddr = t->vaddr + (uint64_t)offset;
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
     rma_enter(w->rma);
     if (unlikely(!t->path_side.gathered)) {
@@ -293,51 +283,77 @@ static int look_now_and_then(struct win *w, struct rma_target *t)
     return err;
 }
 
-/* *by_packet: the target does it, and raises its notification. */
-static int operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                   const struct rma_op *op, int64_t offset, size_t len, bool *by_packet)
+/* Behind what was gathered, and, of an accumulate, in the mode that all of its kind hold. */
+static int begin(struct win *w, struct rma_target *t, enum pkt_op_kind kind)
 {
-    const uint64_t vaddr = t->vaddr + (uint64_t)offset;
-    const struct assisted_facts facts = look_at(w, t, kind, op, len);
-    const enum assisted_way way = assisted_choose(&facts, w->rma->conf);
-    *by_packet = way == ASSISTED_PACKET;
-    if (way == ASSISTED_QUEUE)
-        return gather(w, t, kind, op, vaddr, len);
-    if (way == ASSISTED_AT_ONCE && assisted_may_queue(&facts, w->rma->conf))
-        note_copied(w, t);
-    int err = assisted_settle(w, t);
-    if (likely(!err) && is_acc(kind))
-        err = acc_lock_mode(w, t->ctl, false);
-    if (unlikely(err || way == ASSISTED_PACKET))
-        return err ? err : send(w, t, kind, op, offset, len);
-    err = look_now_and_then(w, t);
+    const int err = assisted_settle(w, t);
+    return likely(!err) && is_acc(kind) ? acc_lock_mode(w, t->ctl, false) : err;
+}
+
+static int copy_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, int64_t offset, size_t len)
+{
+    (void)len;
+    int err = begin(w, t, kind);
+    if (likely(!err))
+        err = look_now_and_then(w, t);
     if (unlikely(err))
         return err;
-    err = assisted_by_kernel(t->peer, w->rma->log, kind, vaddr, op);
+    err = assisted_by_kernel(t->peer, w->rma->log, kind, t->vaddr + (uint64_t)offset, op);
     return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
 }
 
-/* The operation, and its notification: by the target, if that does the operation, else behind what
- * the kernel has copied. What was gathered before is copied with it. */
-static int notified(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                    const struct rma_op *op, int64_t offset, size_t len)
+static int copy_first(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                      const struct rma_op *op, int64_t offset, size_t len)
 {
-    bool by_packet = false;
-    int err = len ? operate(w, t, kind, op, offset, len, &by_packet) : MRMA_SUCCESS;
-    if (err || by_packet)
+    note_copied(w, t);
+    return copy_now(w, t, kind, op, offset, len);
+}
+
+static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+                int64_t offset, size_t len)
+{
+    int err = begin(w, t, kind);
+    if (unlikely(err))
         return err;
-    err = assisted_settle(w, t);
-    if (!err)
-        notify_raise(w, t, op->notify);
+    err = issue_operate(w, t, kind, op, offset, len);
+    rma_enter(w->rma);
+    note_sent(w, t, is_acc(kind) ? SENT_ACC : SENT_COPY);
+    w->rma->stats.assisted_packets++;
+    rma_leave(w->rma);
     return err;
+}
+
+/* What each way does with an operation, and whether the target raises its notification. */
+static const struct way {
+    int (*operate)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                   const struct rma_op *op, int64_t offset, size_t len);
+    bool notifies;
+} ways[ASSISTED_WAYS] = {
+    [ASSISTED_AT_ONCE] = {.operate = copy_now},
+    [ASSISTED_FIRST] = {.operate = copy_first},
+    [ASSISTED_QUEUE] = {.operate = gather},
+    [ASSISTED_PACKET] = {.operate = send, .notifies = true},
+};
+
+/* Behind what the kernel has copied; what was gathered is copied before. */
+static int raise_notification(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const int gathered = assisted_settle(w, t);
+    if (!gathered)
+        notify_raise(w, t, op->notify);
+    return gathered;
 }
 
 static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                             const struct rma_op *op, int64_t offset, size_t len)
 {
-    bool by_packet;
-    return likely(!op->notify) ? operate(w, t, kind, op, offset, len, &by_packet)
-                               : notified(w, t, kind, op, offset, len);
+    if (unlikely(!len)) /* a notification alone */
+        return raise_notification(w, t, op);
+    const struct assisted_facts facts = look_at(w, t, kind, op, len);
+    const struct way *way = &ways[assisted_choose(&facts, w->rma->conf)];
+    const int err = way->operate(w, t, kind, op, offset, len);
+    return likely(err || !op->notify || way->notifies) ? err : raise_notification(w, t, op);
 }
 
 static int assisted_flush(struct win *w, struct rma_target *t, bool local)

@@ -6,7 +6,8 @@
 
 #include "base/conf.h"
 
-bool assisted_may_queue(const struct assisted_facts *op, const struct conf *conf)
+/* Is it a small copy that may share a system call? */
+static bool may_queue(const struct assisted_facts *op, const struct conf *conf)
 {
     return op->copy && op->contig && !op->request &&
            op->len <= (size_t)conf->tune.assisted_queue_max &&
@@ -32,5 +33,7 @@ enum assisted_way assisted_choose(const struct assisted_facts *op, const struct 
 {
     if ((op->behind_packets && !op->copy) || may_send(op, conf))
         return ASSISTED_PACKET;
-    return op->again && assisted_may_queue(op, conf) ? ASSISTED_QUEUE : ASSISTED_AT_ONCE;
+    if (!may_queue(op, conf))
+        return ASSISTED_AT_ONCE;
+    return op->again ? ASSISTED_QUEUE : ASSISTED_FIRST;
 }

@@ -20,8 +20,10 @@ enum { ASSISTED_PIECE_MAX = 2048 };
 
 enum assisted_way {
     ASSISTED_AT_ONCE, /* a system call of its own */
+    ASSISTED_FIRST,   /* the same, and the next one like it is kept */
     ASSISTED_QUEUE,   /* kept, to share a system call with others */
-    ASSISTED_PACKET   /* the target does it, from a packet */
+    ASSISTED_PACKET,  /* the target does it, from a packet */
+    ASSISTED_WAYS
 };
 
 /* An operation and its target. */
@@ -39,9 +41,6 @@ struct assisted_facts {
     bool polled;         /* somebody polls at the target */
     bool has_agent;      /* the target's agent can be woken */
 };
-
-/* assisted_may_queue tells whether the operation is a small copy that may share a system call. */
-bool assisted_may_queue(const struct assisted_facts *op, const struct conf *conf);
 
 /* assisted_choose returns the way of the operation. */
 enum assisted_way assisted_choose(const struct assisted_facts *op, const struct conf *conf);

@@ -145,6 +145,13 @@ bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                copied, err);
 }
 
+bool deferred_early(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, int64_t offset, size_t len, int *err)
+{
+    *err = MRMA_SUCCESS;
+    return deferred_begin(w, t) && deferred_add(w, t, kind, op, offset, len, err);
+}
+
 int deferred_finish(struct win *w, struct rma_target *t)
 {
     return deferred_wait(t) ? finish(w, t) : MRMA_SUCCESS;

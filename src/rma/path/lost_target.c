@@ -45,7 +45,7 @@ const struct path_ops path_lost = {
 
 /* An epoch that was open when the process was lost may still have operations that wait, which
  * path_ready forgets. No put goes into a stage. */
-static const struct route lost_route = {
+const struct route path_lost_route = {
     .ops = {&path_ready, &path_lost},
     .n = 2,
     .known = 1,
@@ -55,7 +55,7 @@ void path_lose(struct win *w, struct rma_target *t)
 {
     atomic_store_explicit(&t->fast_units, 0, memory_order_relaxed);
     atomic_store_explicit(&t->fast_size, 0, memory_order_relaxed);
-    atomic_store_explicit(&t->route, &lost_route, memory_order_relaxed);
+    atomic_store_explicit(&t->route, &path_lost_route, memory_order_relaxed);
     assisted_lose(w, t);
     atomic_store_explicit(&w->lock_quick, false, memory_order_relaxed);
     win_set_flush_quick(w);

@@ -15,8 +15,9 @@
 
 extern const struct path_ops path_mapped, path_assisted, path_packets, path_rdma;
 
-/* The way to a target whose process is lost. */
+/* The way to a target whose process is lost, and the route of such a target in any window. */
 extern const struct path_ops path_lost;
+extern const struct route path_lost_route;
 
 /* The filter that finds out whether the target is accessible in the present epoch (ready.c). */
 extern const struct path_ops path_ready;

@@ -25,8 +25,9 @@ enum { ROUTE_MAX = 5, ROUTE_TEXT = 64 };
 
 struct route {
     const struct path_ops *ops[ROUTE_MAX];
-    uint8_t n;     /* tables in ops */
-    uint8_t known; /* where a call enters whose target is known to be accessible: target_ready */
+    uint8_t n;      /* tables in ops */
+    uint8_t known;  /* where a call enters whose target is known to be accessible: target_ready */
+    uint8_t number; /* less than 32, no other route's: create/route.h */
 };
 
 /* route_add puts ops behind the last table of r, which has room. */

@@ -43,6 +43,7 @@ struct rma_stats {
     uint64_t regions_unregistered; /* asked for, and reached by packets alone */
     uint64_t regions_asked;        /* questions for regions of targets */
     _Atomic uint64_t refused;      /* packets or operations refused at this target */
+    uint32_t routes;               /* a bit for the number of each route that a target has had */
 };
 
 #endif

@@ -284,6 +284,9 @@ struct rma {
     const struct conf *conf;
     struct rma_env *env;
     const struct sync_ops *const *syncs; /* by enum rma_path */
+    bool (*defer)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len,
+                  int *err); /* deferred_early of path/deferred.h */
     clock_fn clock;
     struct ch3 *ch3;
     bool threads;            /* several application threads may call */
