@@ -40,8 +40,8 @@ struct counter_table {
 };
 
 /* counter_table_text writes the title, then a row for each counter that is not 0 everywhere: its
- * sum, least and most, and the lowest rank that has the most. Then the routes of the first process of
- * those that have the same, and which network the first process that has one uses. */
+ * sum, least and most, and the lowest rank that has the most. Then the routes, once for all
+ * processes that have the same ones, and which network the first process that has one uses. */
 void counter_table_text(const struct counter_table *table, FILE *out);
 
 /* counter_table_csv writes a row for each process with a column for each counter; rank and host

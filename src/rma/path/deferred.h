@@ -60,9 +60,9 @@ bool deferred_begin(struct win *w, struct rma_target *t);
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err);
 
-/* deferred_early keeps op, which may not be sent before t has begun its part of the epoch, and makes
- * all operations on t wait behind it. Returns and errors as deferred_add: false also if t has begun
- * just now. May wait. It is rma.defer, by which src/rma/origin calls it. */
+/* deferred_early keeps op, which may not be sent before t has begun its part of the epoch, and
+ * makes all operations on t wait behind it. Returns and errors as deferred_add: false also if t has
+ * begun just now. May wait. It is rma.defer, by which src/rma/origin calls it. */
 bool deferred_early(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                     const struct rma_op *op, int64_t offset, size_t len, int *err);
 

@@ -5,9 +5,9 @@
  * no memory.
  *
  * What the process has left stays mapped until the window is freed, so an operation of another
- * thread that is in the old route, or has read the old sizes, stores into memory that nobody reads. The
- * sizes are two words: who reads an old displacement limit and the new size takes an operation that
- * begins in the window for one that ends in it, too; which is so unless the program is wrong.
+ * thread that is in the old route, or has read the old sizes, stores into memory that nobody reads.
+ * The sizes are two words: who reads an old displacement limit and the new size takes an operation
+ * that begins in the window for one that ends in it, too; which is so unless the program is wrong.
  * The route and the sizes are stored relaxed: they point to constants and to mapped memory
  * (doc/memory-ordering.md).
  * Locks: path_lose is called under the engine's.

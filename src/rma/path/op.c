@@ -13,8 +13,8 @@
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
-/* The target side of an operation, and the table by which it enters the route; len 0: there is nothing to do, and
- * offset means nothing. */
+/* The target side of an operation, and the table by which it enters the route; len 0: there is
+ * nothing to do, and offset means nothing. */
 struct place {
     const struct path_ops *ops;
     int64_t offset;

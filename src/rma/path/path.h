@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path.h - the ways to a target that there are and the filters of this room (win/path_ops.h), and what synchronization needs of this room: access to a
- * target in the present epoch (access.c), what concerns all kernel-assisted targets of a window at
- * once (assisted.c), and what becomes of a target whose process is lost (lost_target.c).
+ * path.h - the ways to a target that there are, the filters of this room (win/path_ops.h), and what
+ * synchronization needs of this room: access to a target in the present epoch (access.c), what
+ * concerns all kernel-assisted targets of a window at once (assisted.c), and what becomes of a
+ * target whose process is lost (lost_target.c).
  *
  * Operations themselves are entered by rma.h (op.c). Everything here is called by application
  * threads without the engine's lock, unless it says otherwise.

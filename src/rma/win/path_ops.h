@@ -19,11 +19,11 @@
  * - The target exists (it has a peer), and every entry is there: none is NULL.
  * - Operations: the target is accessible in the present epoch (in the filters path_stage and
  *   path_ready: the epoch includes it), sizes and types agree, the target side lies in the window
- *   (in path_ready: unless that is dynamic), and there is at least one byte to transfer, or, if it is a put with a notification
- *   (rma_op.notify), maybe none. offset is where its displacement is in the target's memory, in
- *   bytes; in a dynamic window, whose memory begins at 0, it is the address there. len is the
- *   number of bytes. struct rma_op and its buffers belong to the caller; the buffers may be in use
- *   until the operation is complete here (rma.h).
+ *   (in path_ready: unless that is dynamic), and there is at least one byte to transfer, or, if it
+ *   is a put with a notification (rma_op.notify), maybe none. offset is where its displacement is
+ *   in the target's memory, in bytes; in a dynamic window, whose memory begins at 0, it is the
+ *   address there. len is the number of bytes. struct rma_op and its buffers belong to the caller;
+ *   the buffers may be in use until the operation is complete here (rma.h).
  * - They return enum mrma_err. After an error the operation may have been done in part.
  */
 #ifndef MRMA_RMA_WIN_PATH_OPS_H

@@ -439,8 +439,8 @@ static inline const struct path_ops *route_next(const struct rma_target *t,
     return route_behind(target_route(t), self);
 }
 
-/* target_sync returns the functions by which synchronization reaches t, or NULL, as target_route does
- * for operations. */
+/* target_sync returns the functions by which synchronization reaches t, or NULL, as target_route
+ * does for operations. */
 static inline const struct sync_ops *target_sync(const struct rma_target *t)
 {
     return atomic_load_explicit(&t->sync_ops, memory_order_relaxed);
