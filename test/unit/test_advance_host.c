@@ -175,14 +175,37 @@ static void many_short_waits_enter(void **state)
 static void calls_in_a_loop_enter(void **state)
 {
     (void)state;
-    h->win.unlooked = WIN_CALLS_PER_LOOK;
-    for (int i = 0; i < 2 * WIN_CALLS_PER_LOOK; i++)
+    for (int i = 0; i < 2000; i++, now += 10)
         if (win_count_call(&h->win))
             rma_look_around(&h->win);
     assert_int_equal(atomic_load(&entries), 1);
     for (int i = 0; i < 1000; i++, now += PAUSE)
         (void)rma_between_tests(&h->rma, &h->win);
     assert_in_range(atomic_load(&entries), 2, 1000);
+}
+
+static unsigned looks_in(int calls, uint64_t pause)
+{
+    const unsigned before = atomic_load(&entries);
+    for (int i = 0; i < calls; i++, now += pause)
+        if (win_count_call(&h->win))
+            rma_look_around(&h->win);
+    return atomic_load(&entries) - before;
+}
+
+/* Calls of a program that comes now and then enter, and see lost processes, after a time that does
+ * not grow with that between them; quick ones look at the clock as rarely as they may. */
+static void rare_calls_do_not_wait_for_each_other(void **state)
+{
+    (void)state;
+    assert_in_range(looks_in(1600, SECOND / 1000), 1600 / 16, 1600 / 8);
+    (void)looks_in(1000, 100); /* until they are seen to be quick */
+    assert_in_range(looks_in(1000000, 100), 2000000 / 2048 / 20, 4000000 / 2048);
+    (void)looks_in(2048, SECOND / 1000); /* until they are seen to be slow */
+    const unsigned before = atomic_load(&entries);
+    for (int i = 0; i < 100; i++, now += SECOND / 1000)
+        (void)rma_between_tests(&h->rma, &h->win);
+    assert_in_range(atomic_load(&entries) - before, 90, 100);
 }
 
 static bool have_entered(void *arg)
@@ -268,6 +291,7 @@ static int tests(void)
         cmocka_unit_test_setup_teardown(nothing_enters_twice_nor_polls_from_within, begin, end),
         cmocka_unit_test_setup_teardown(many_short_waits_enter, begin, end),
         cmocka_unit_test_setup_teardown(calls_in_a_loop_enter, begin, end),
+        cmocka_unit_test_setup_teardown(rare_calls_do_not_wait_for_each_other, begin, end),
         cmocka_unit_test_setup_teardown(a_wait_sleeps_in_parts, begin, end),
         cmocka_unit_test_setup_teardown(sleeps_in_parts, begin, end),
         cmocka_unit_test_setup_teardown(sleeps_no_longer_than_told, begin, end),

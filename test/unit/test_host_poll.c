@@ -139,7 +139,7 @@ static void win_sync_looks_as_often(void **state)
 {
     (void)state;
     struct engine *e = engine_with_channel(CH3_CAP_WAIT);
-    struct win w = {.rma = &e->rma, .unlooked = INT32_MAX}; /* a look at peers is not due */
+    struct win w = {.rma = &e->rma, .look_pace.left = INT32_MAX}; /* a look at peers is not due */
     list_init(&w.remote);
     rma_use_packets(&e->rma, true);
     for (int i = 0; i < 100000; i++, now += 100) /* ten milliseconds */

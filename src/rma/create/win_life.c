@@ -66,7 +66,6 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
         return NULL;
     *w = (struct win){.rma = r,
                       .gen = 1,
-                      .unlooked = WIN_CALLS_PER_LOOK,
                       .rank = spec->boot->rank,
                       .nproc = n,
                       .flavor = spec->flavor,

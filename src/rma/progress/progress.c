@@ -101,41 +101,13 @@ bool rma_uses_packets(const struct rma *r)
     return r->progress.packets;
 }
 
-/* Calls in a loop, of the host or of the program, are not to be slowed down, and even a look at the
- * clock costs more than many of their rounds: where these come faster than looks are due, most of
- * them pass without one. False: this one does not, for none was left to skip. */
-static bool skip_one(struct rma *r)
-{
-    const uint32_t skips = atomic_load_explicit(&r->progress.look_skips, memory_order_relaxed);
-    if (!skips)
-        return false;
-    atomic_store_explicit(&r->progress.look_skips, skips - 1, memory_order_relaxed);
-    return true;
-}
-
-/* Sets how many rounds need no look at the clock: those that pass before the look at looks_at is
- * due, if each lasts as long as those since the last look at the clock have lasted. Some hosts
- * make a system call in each round, and none may be left out there. */
-static void choose_skips(struct rma *r, uint64_t now, uint64_t looks_at)
-{
-    const uint64_t clocked_at =
-        atomic_load_explicit(&r->progress.look_clocked_at, memory_order_relaxed);
-    const uint32_t skipped = atomic_load_explicit(&r->progress.look_skipped, memory_order_relaxed);
-    const uint64_t round = (now - clocked_at) / (skipped + 1) + 1;
-    const uint64_t rounds = now < looks_at ? (looks_at - now) / round : 0;
-    const uint32_t skips = rounds < LOOK_SKIPS ? (uint32_t)rounds : LOOK_SKIPS;
-    atomic_store_explicit(&r->progress.look_clocked_at, now, memory_order_relaxed);
-    atomic_store_explicit(&r->progress.look_skipped, skips, memory_order_relaxed);
-    atomic_store_explicit(&r->progress.look_skips, skips, memory_order_relaxed);
-}
-
 /* A look at the network is a system call with some providers: the next one comes an eighth of the
  * time later in which nothing has come. Takes the one that is due now, and sets when the next one
  * is; false: none is due. Threads may both take it, or both put it off. */
 static bool take_due_look(struct rma *r, uint64_t now)
 {
     const uint64_t looks_at = atomic_load_explicit(&r->progress.look_due_at, memory_order_relaxed);
-    choose_skips(r, now, looks_at);
+    pace_next(&r->progress.look_pace, now, looks_at, 0, LOOK_SKIPS);
     if (now < looks_at)
         return false;
     const uint64_t idle =
@@ -149,11 +121,15 @@ static bool take_due_look(struct rma *r, uint64_t now)
     return true;
 }
 
-/* A look in vain is not noted: it must not keep the agent from the descriptor, which tells it of
+/* Calls in a loop, of the host or of the program, are not to be slowed down, and even a look at the
+ * clock costs more than many of their rounds. Some hosts make a system call in each round, and none
+ * of their rounds may be left out.
+ *
+ * A look in vain is not noted: it must not keep the agent from the descriptor, which tells it of
  * the next packet at once. One that serves something is, and the agent stays away for a while. */
 static bool look_at_network(struct rma *r)
 {
-    if (skip_one(r))
+    if (!pace_due(&r->progress.look_pace))
         return false;
     const uint64_t now = r->clock();
     if (!take_due_look(r, now) || !try_enter(r))

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/list.h"
+#include "base/pace.h"
 
 struct progress_hooks;
 
@@ -52,20 +53,19 @@ struct progress_rma {
     _Atomic bool spin_inline;        /* processors for all, and no packets to poll: wait.h */
     int node_procs;                  /* most processes of this node seen in a window */
     _Atomic uint32_t polls;          /* changes whenever an application thread polls */
-    _Atomic uint32_t tests;          /* calls of rma_between_tests */
+    _Atomic uint32_t tests;          /* calls of rma_between_tests where processors are few */
+    struct pace tests_pace;          /* when one of these looks at the clock */
     _Atomic uint64_t served_at;      /* when a poll has last moved something, where one must poll */
     _Atomic uint64_t look_served_at; /* when rma_look has last moved something... */
     _Atomic uint64_t look_due_at;    /* ...and when it looks at the network again */
-    _Atomic uint64_t look_clocked_at; /* when it has last looked at the clock */
-    _Atomic uint32_t look_skipped;    /* so many calls were to follow without doing so... */
-    _Atomic uint32_t look_skips;      /* ...and so many of these are left */
-    _Atomic uintptr_t host_entered;   /* the thread in the host's progress: advance_host.c */
-    _Atomic uint64_t host_left_at;    /* when the last one has left that */
-    _Atomic uint64_t host_pause;      /* so much later at most is the next entry */
-    _Atomic uint64_t host_shortest;   /* what the shortest entry took; 0: there was none */
-    _Atomic uint32_t host_rounds;     /* of waits since the clock was last looked at for that */
-    _Atomic uint64_t next_check;      /* when one of these looks whether a peer has died */
-    struct unsent_list unsent;        /* unsent.h */
+    struct pace look_pace;           /* when it looks at the clock */
+    _Atomic uintptr_t host_entered;  /* the thread in the host's progress: advance_host.c */
+    _Atomic uint64_t host_left_at;   /* when the last one has left that */
+    _Atomic uint64_t host_pause;     /* so much later at most is the next entry */
+    _Atomic uint64_t host_shortest;  /* what the shortest entry took; 0: there was none */
+    _Atomic uint32_t host_rounds;    /* of waits since the clock was last looked at for that */
+    _Atomic uint64_t next_check;     /* when one of these looks whether a peer has died */
+    struct unsent_list unsent;       /* unsent.h */
 };
 
 #endif

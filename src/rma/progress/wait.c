@@ -31,10 +31,16 @@ enum {
     SPINS_ALONE = 4000, /* rounds without a look at the clock where processors suffice */
     SPINS_OVERSUBSCRIBED = 1,
     SPINS_CALL_AGENTS = 1500, /* about as long as a wake-up takes */
-    SPINS_SERVED = 256, /* after a packet, where processors suffice: the next one may be near */
-    YIELDS_PER_CLOCK = 16,
-    POLLS_PER_CLOCK = 256, /* that moved something */
-    TESTS_PER_CLOCK = 64,
+    SPINS_SERVED = 256,    /* after a packet, where processors suffice: the next one may be near */
+    YIELDS_PER_CLOCK = 16, /* at most: fewer where each gives the processor away */
+    YIELDS_NS = 10000,
+    POLLS_PER_CLOCK = 256, /* that moved something: at most */
+    POLLS_NS = 50000,
+    TESTS_PER_CLOCK = 64, /* at most */
+    TESTS_NS = 10000,
+    CALLS_PER_LOOK_MIN = 16, /* rare calls do not wait for each other: few of them pay for a look */
+    CALLS_PER_LOOK = 2048,
+    CALLS_NS = 1000000,
     TESTS_PER_YIELD = 8, /* on an oversubscribed node: who is waited for may need the processor */
     YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
     YIELD_NS_OVERSUBSCRIBED = 200000,
@@ -152,7 +158,7 @@ static int check_now_and_then(struct rma *r, struct win *w, uint64_t now)
 void rma_look_around(struct win *w)
 {
     const uint64_t now = w->rma->clock();
-    __atomic_store_n(&w->unlooked, WIN_CALLS_PER_LOOK, __ATOMIC_RELAXED);
+    pace_next(&w->look_pace, now, now + CALLS_NS, CALLS_PER_LOOK_MIN - 1, CALLS_PER_LOOK - 1);
     (void)check_now_and_then(w->rma, w, now);
     rma_advance_host(w->rma, now);
 }
@@ -174,12 +180,14 @@ static void yield_processor(struct rma *r)
 
 int rma_between_tests(struct rma *r, struct win *w)
 {
-    const uint32_t tests = atomic_fetch_add_explicit(&r->progress.tests, 1, memory_order_relaxed);
-    if (r->progress.oversubscribed && tests % TESTS_PER_YIELD == TESTS_PER_YIELD - 1)
+    if (r->progress.oversubscribed &&
+        atomic_fetch_add_explicit(&r->progress.tests, 1, memory_order_relaxed) % TESTS_PER_YIELD ==
+            TESTS_PER_YIELD - 1)
         yield_processor(r);
-    if (tests % TESTS_PER_CLOCK)
+    if (!pace_due(&r->progress.tests_pace))
         return MRMA_SUCCESS;
     const uint64_t now = r->clock();
+    pace_next(&r->progress.tests_pace, now, now + TESTS_NS, 0, TESTS_PER_CLOCK - 1);
     rma_advance_host(r, now);
     return check_now_and_then(r, w, now);
 }
@@ -309,26 +317,54 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
     return MRMA_SUCCESS;
 }
 
+/* Rounds of a long wait between two looks at the clock. */
+struct rounds {
+    struct pace yields, busy;
+    unsigned spins, spins_served;
+};
+
+/* Is a look at the clock due after this round? If not, the processor may have been given away. */
+static bool is_look_due(struct rma *r, struct rounds *n, bool moved)
+{
+    n->spins = moved ? n->spins_served : n->spins - (n->spins != 0);
+    if (moved) /* others' packets may keep this thread busy while what it waits for never comes */
+        return pace_due(&n->busy);
+    if (n->spins)
+        return false;
+    if (pace_due(&n->yields))
+        return true;
+    yield_processor(r); /* a look costs as much */
+    return false;
+}
+
+static uint64_t look_at_clock(struct rma *r, struct rounds *n, bool moved)
+{
+    const uint64_t now = r->clock();
+    if (moved)
+        pace_next(&n->busy, now, now + POLLS_NS, 0, POLLS_PER_CLOCK - 1);
+    else
+        pace_next(&n->yields, now, now + YIELDS_NS, 0, YIELDS_PER_CLOCK - 1);
+    return now;
+}
+
 static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->progress.oversubscribed ? YIELD_NS_OVERSUBSCRIBED : YIELD_NS_ALONE;
     struct patience p = {.hang_ns = (uint64_t)(r->conf->hang_report * 1e9)};
-    const unsigned spins_served = r->progress.oversubscribed || r->env->idle ? 0 : SPINS_SERVED;
+    struct rounds rounds = {
+        .yields.left = YIELDS_PER_CLOCK - 1,
+        .busy.left = POLLS_PER_CLOCK - 1,
+        .spins_served = r->progress.oversubscribed || r->env->idle ? 0 : SPINS_SERVED,
+    };
     bool served = false;
     rma_advance_host(r, r->clock());
-    for (unsigned yields = 0, busy = 0, spins = 0; !check(r, wait);) {
-        /* Others' packets may keep this thread busy while what it waits for never comes. */
+    while (!check(r, wait)) {
         const bool moved = r->progress.packets && rma_poll(r);
         served |= moved;
-        spins = moved ? spins_served : spins - (spins != 0);
-        if (moved ? ++busy % POLLS_PER_CLOCK : spins)
+        if (!is_look_due(r, &rounds, moved))
             continue;
-        if (++yields % YIELDS_PER_CLOCK) { /* looking at the clock costs as much as a yield */
-            yield_processor(r);
-            continue;
-        }
-        const uint64_t now = r->clock();
+        const uint64_t now = look_at_clock(r, &rounds, moved);
         if (!p.start && r->progress.packets)
             call_agents(w, wait);
         if (!p.start)
@@ -349,7 +385,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         /* Of a put that the provider receives by itself nobody is told here but by the descriptor,
          * which is readable for each piece of it. */
         served = sleep_once(w, wait, polled, watching);
-        yields = YIELDS_PER_CLOCK - 1;
+        rounds.yields.left = 0;
     }
     return MRMA_SUCCESS;
 }

@@ -33,6 +33,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/pace.h"
 #include "rma/create/create_state.h"
 #include "rma/env.h"
 #include "rma/origin/origin_state.h"
@@ -220,7 +221,7 @@ struct win {
                              peer was not sure to be in place: fence.c */
     _Atomic uint64_t gen; /* see the invariants; never comes round */
     struct epoch epoch;
-    int32_t unlooked; /* calls until rma_look_around is due: win_count_call */
+    struct pace look_pace; /* when rma_look_around is due: win_count_call */
     int nlocks;
     _Atomic uint32_t nsent;      /* kernel-assisted targets with something under way */
     struct target_table targets; /* win_peek, win_target */
@@ -400,26 +401,19 @@ static inline void win_set_flush_quick(struct win *w)
     w->flush_quick = slow ? FLUSH_QUICK_NONE : quick;
 }
 
-/* A call that goes through the kernel or by packets takes as long as many on mapped memory. */
-enum { WIN_CALLS_PER_LOOK = 4096, WIN_CALLS_OF_A_LONG_ONE = 32 };
-
 /* win_count_short_call counts one more of the calls that programs make in a loop while they wait
- * for memory to change, and that do not wait themselves. Returns true, about once in
- * WIN_CALLS_PER_LOOK calls, when rma_look_around (progress/wait.h) is due. Only for the short calls
- * of fast.h, which are not made where several threads may call. */
+ * for memory to change, and that do not wait themselves. Returns true when rma_look_around
+ * (progress/wait.h) is due. Only for the short calls of fast.h, which are not made where several
+ * threads may call. */
 static inline bool win_count_short_call(struct win *w)
 {
-    return unlikely(--w->unlooked < 0);
+    return pace_due_alone(&w->look_pace);
 }
 
-/* win_count_call is win_count_short_call for any call. Where several threads may call they may lose
- * each other's counts. */
+/* win_count_call is win_count_short_call for any call. */
 static inline bool win_count_call(struct win *w)
 {
-    const int32_t calls = w->has_assisted || w->npackets ? WIN_CALLS_OF_A_LONG_ONE : 1;
-    const int32_t left = __atomic_load_n(&w->unlooked, __ATOMIC_RELAXED) - calls;
-    __atomic_store_n(&w->unlooked, left, __ATOMIC_RELAXED);
-    return unlikely(left < 0);
+    return pace_due(&w->look_pace);
 }
 
 /* target_route returns the route of operations to t. Like the functions of target_sync it changes
