@@ -248,6 +248,15 @@
         "the value of the key %s is \"%.80s\", expected %s", \
         "10", \
         "Without MPIRMA_STRICT such a value is ignored") \
+    ROW(SHARED_TOO_LARGE, NO_MEM, \
+        "size: ", \
+        "the sizes of all processes together are more bytes than addresses", \
+        "12.2.3", "") \
+    ROW(NO_LOCKS, RMA_SYNC, \
+        "win: ", \
+        "the window was made with the info key no_locks = \"true\"", \
+        "12.2.1", \
+        "Without MPIRMA_STRICT the lock is taken all the same") \
     ROW(ALLOC_NEGATIVE, ARG, \
         "size = %lld: ", \
         "a size is not negative", \
@@ -256,6 +265,53 @@
         "base = %p: ", \
         "it is not the beginning of memory that MPI_Alloc_mem has given", \
         "10.2", "") \
+    /* ---- what MPIRMA_STRICT finds ---- */ \
+    ROW(OP_NOT_HINTED, OP, \
+        "op: ", \
+        "%s is not among the operations that the info key which_accumulate_ops names", \
+        "12.2.1", "") \
+    ROW(CONFLICT, RMA_CONFLICT, \
+        "target_rank = %d: ", \
+        "%s (%s) of bytes %llu to %llu of its memory conflicts with an earlier %s (%s) in this " \
+        "epoch", \
+        "12.7", \
+        "A synchronization has to stand between the two") \
+    ROW(CONFLICT_WITHIN, RMA_CONFLICT, \
+        "target_rank = %d: ", \
+        "%s names bytes %llu to %llu of its memory more than once", \
+        "12.7", "") \
+    ROW(NOPUT_TARGET, ASSERT, \
+        "target_rank = %d: ", \
+        "it has given MPI_MODE_NOPUT in this epoch, and the call is %s", \
+        "12.5.5", "") \
+    ROW(NOPUT_HERE, ASSERT, \
+        "assert: ", \
+        "rank %d has given MPI_MODE_NOPUT for window %u, but %s came", \
+        "12.5.5", "") \
+    ROW(NOPRECEDE, ASSERT, \
+        "assert: ", \
+        "MPI_MODE_NOPRECEDE is given, but operations were called since the last fence", \
+        "12.5.5", "") \
+    ROW(NOCHECK_TAKEN, ASSERT, \
+        "rank = %d: ", \
+        "MPI_MODE_NOCHECK is given, but another process holds a conflicting lock of that rank", \
+        "12.5.5", "") \
+    /* ---- notified access ---- */ \
+    ROW(NOTIFY_NONE, ARG, \
+        "win: ", \
+        "the window has no notifications", \
+        "", \
+        "Make it with the info key mpirma_notifications, whose value is their number") \
+    ROW(NOTIFY_RANGE, ARG, \
+        "%d notifications from %d on: ", \
+        "the notifications of the window are 0 to %u", \
+        "", \
+        "Their number is the value of the info key mpirma_notifications") \
+    ROW(NOTIFY_NUMBER, ARG, \
+        "notification = %d: ", \
+        "the notifications of the window are 0 to %u", \
+        "", \
+        "Their number is the value of the info key mpirma_notifications") \
     /* ---- requests ---- */ \
     ROW(REQUEST_IS_RMA, REQUEST, \
         "request: ", \

@@ -81,8 +81,8 @@ struct pkt_hdr {
                          that the network reaches the region by itself */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
                         request: fences that the origin has passed; PKT_ERROR: struct pkt_refusal as
-                        a word; PKT_SYNC: enum mrma_err, with which the sender failed; PKT_COUNTS: the round, and
-                        PKT_COUNTS_BROKEN */
+                        a word; PKT_SYNC: enum mrma_err, with which the sender failed;
+                        PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_OPS with PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK
                         returns; PKT_COUNTS: pairs of the round that follow in further packets;
                         PKT_REGION_ASK: an address; PKT_REGION_GONE: that of the region; PKT_ERROR:

@@ -647,6 +647,60 @@ MISTAKE(free_mem_unknown)
 {
     return MPI_Free_mem(x);
 }
+/* ---- what strict mode alone finds ---- */
+MISTAKE(strict_conflict)
+{
+    int rc;
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    MPI_Put(x, 2, MPI_INT, 0, 4, 2, MPI_INT, win);
+    rc = MPI_Accumulate(x, 1, MPI_INT, 0, 5, 1, MPI_INT, MPI_SUM, win);
+    MPI_Win_unlock(0, win);
+    return rc;
+}
+MISTAKE(strict_twice)
+{
+    const int lengths[2] = {2, 2}, disps[2] = {0, 1};
+    MPI_Datatype overlapping;
+    int rc;
+
+    MPI_Type_indexed(2, lengths, disps, MPI_INT, &overlapping);
+    MPI_Type_commit(&overlapping);
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+    rc = MPI_Put(x, 4, MPI_INT, 0, 0, 1, overlapping, win);
+    MPI_Win_unlock(0, win);
+    MPI_Type_free(&overlapping);
+    return rc;
+}
+MISTAKE(strict_noprecede)
+{
+    int rc;
+    MPI_Win_fence(0, alone);
+    MPI_Put(x, 1, MPI_INT, 0, 0, 1, MPI_INT, alone);
+    rc = MPI_Win_fence(MPI_MODE_NOPRECEDE, alone);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, alone);
+    return rc;
+}
+MISTAKE(strict_no_locks)
+{
+    MPI_Info info;
+    MPI_Win unlocked;
+    void *base;
+    int rc;
+
+    if (getenv("MPIRMA_STRICT") == NULL) /* it is taken, and a warning would stand in the output */
+        return MPI_SUCCESS;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_locks", "true");
+    MPI_Win_allocate(4, 1, info, MPI_COMM_SELF, &base, &unlocked);
+    returns(unlocked);
+    rc = MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, unlocked);
+    if (rc == MPI_SUCCESS)
+        MPI_Win_unlock(0, unlocked);
+    MPI_Win_free(&unlocked);
+    MPI_Info_free(&info);
+    return rc;
+}
+
 MISTAKE(request_free)
 {
     LOCKED(MPI_Rput(x, 1, MPI_INT, 0, rank, 1, MPI_INT, win, &req) | MPI_Request_free(&req));
@@ -702,7 +756,8 @@ static const struct {
     M(attach_kind), M(attach_size), M(attach_wraps), M(attach_twice), M(detach_kind),
     M(detach_inside), M(detach_nothing), M(query_kind), M(query_rank), M(get_group_null),
     M(get_attr_null), M(alloc_mem_size), M(alloc_mem_base_null), M(free_mem_unknown),
-    M(request_free), M(request_cancel), M(put_not_attached),
+    M(request_free), M(request_cancel), M(put_not_attached), M(strict_conflict), M(strict_twice),
+    M(strict_noprecede), M(strict_no_locks),
 };
 /* clang-format on */
 

@@ -24,8 +24,8 @@ of_host() {
     printf '%s\n' "$text" | sed -E -e 's/0x[0-9a-f]{4,}/ADDRESS/g' -e 's/, error stack: \|/:/'
 }
 
-# The request of an operation that is complete when its call returns is recognized in strict mode alone.
-strict="request_free request_cancel"
+# The request of an operation that is complete when its call returns is recognized in strict mode alone, as are these.
+strict="request_free request_cancel strict_conflict strict_twice strict_noprecede strict_no_locks"
 for name in $strict; do
     MPIRMA_STRICT=1 mpirun 2 "$bin/error_text" "$name"
     test "$rc" = 0 || bad "error_text $name: exit code $rc"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/create/node_memory.h"
 #include "rma/create/win_create.h"
 #include "sys/populate.h"
@@ -87,9 +88,7 @@ static int make_segment(struct win *w, const struct win_plan *plan, struct rma_m
                         elsewhere);
     const uint64_t total = total_size(w, plan);
     if (total > PTRDIFF_MAX)
-        return log_fail(w->rma->log, MRMA_ERR_NO_MEM,
-                        "MPI_Win_allocate_shared: the sizes of all processes together exceed the "
-                        "address space");
+        return FAULT(w->rma->log, SHARED_TOO_LARGE);
     const int err = node_memory_fits(w, plan);
     if (err || w->rank != 0)
         return err;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/rdma.h"
 #include "rma/progress/unsent.h"
@@ -230,9 +231,10 @@ void deferred_drop(struct rma_target *t)
 static int carry_out(struct win *w, struct rma_target *t, const struct deferred_op *d)
 {
     if (w->dynamic && !region_allows(t, &d->op))
-        return log_fail(w->rma->log, MRMA_ERR_RMA_RANGE,
-                        "not attached at rank %d: %zu bytes at address %#llx, or some of them",
-                        t->rank, d->len, (unsigned long long)d->offset);
+        return FAULT(w->rma->log, NOT_ATTACHED, (unsigned long long)d->offset,
+                     (unsigned long long)d->op.tcount, (unsigned long long)d->op.ttype->size,
+                     (unsigned long long)d->offset, (unsigned long long)d->offset + d->len - 1,
+                     t->rank);
     return route_way(target_route(t))->operate(w, t, d->kind, &d->op, d->offset, d->len);
 }
 

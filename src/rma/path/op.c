@@ -8,6 +8,7 @@
  * that is known.
  */
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/path/path.h"
 #include "rma/progress/wait.h"
 #include "rma/win/region.h"
@@ -29,9 +30,7 @@ static __attribute__((noinline)) int request_in_active(struct win *w)
     if (epoch_now(&w->epoch) == EPOCH_NONE)
         return MRMA_ERR_RMA_SYNC;
     if (w->strict)
-        return log_fail(w->rma->log, MRMA_ERR_RMA_SYNC,
-                        "window %u: an operation with a request needs a passive target epoch",
-                        w->index);
+        return FAULT(w->rma->log, REQUEST_ACTIVE);
     if (!atomic_exchange_explicit(&w->rma->said_requests, true, memory_order_relaxed))
         log_msg(w->rma->log, LOG_LEVEL_WARN,
                 "window %u: an operation with a request needs a passive target epoch (MPI 4.1, "

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 
 int strict_new(struct win *w)
 {
@@ -61,8 +62,7 @@ static int check_hints(const struct win *w, enum strict_kind kind, unsigned op)
     char name[40];
     if (kind != STRICT_ACC || w->hints.which_ops >> op & 1)
         return MRMA_SUCCESS;
-    return log_fail(w->rma->log, MRMA_ERR_OP, "window %u: %s is not in which_accumulate_ops",
-                    w->index, strict_describe(kind, op, name, sizeof name));
+    return FAULT(w->rma->log, OP_NOT_HINTED, strict_describe(kind, op, name, sizeof name));
 }
 
 static enum strict_same same_rule(const struct win_hints *h)
@@ -77,14 +77,11 @@ static int conflict(const struct win *w, int rank, const struct strict_access *a
 {
     char mine[40], theirs[40];
     const uint64_t lo = a->lo > old->lo ? a->lo : old->lo, hi = a->hi < old->hi ? a->hi : old->hi;
-    return log_fail(w->rma->log, MRMA_ERR_RMA_CONFLICT,
-                    "window %u, target %d: %s (%s) of bytes %llu to %llu conflicts with an earlier "
-                    "%s (%s) in this epoch",
-                    w->index, rank, strict_describe(a->kind, a->op, mine, sizeof mine),
-                    a->kind == STRICT_ACC ? acc_type_name((enum acc_type)a->basic) : "bytes",
-                    (unsigned long long)lo, (unsigned long long)hi - 1,
-                    strict_describe(old->kind, old->op, theirs, sizeof theirs),
-                    old->kind == STRICT_ACC ? acc_type_name((enum acc_type)old->basic) : "bytes");
+    return FAULT(w->rma->log, CONFLICT, rank, strict_describe(a->kind, a->op, mine, sizeof mine),
+                 a->kind == STRICT_ACC ? acc_type_name((enum acc_type)a->basic) : "bytes",
+                 (unsigned long long)lo, (unsigned long long)hi - 1,
+                 strict_describe(old->kind, old->op, theirs, sizeof theirs),
+                 old->kind == STRICT_ACC ? acc_type_name((enum acc_type)old->basic) : "bytes");
 }
 
 /* The next piece of the target side: false at its end. */
@@ -113,12 +110,10 @@ static int check_overlap(const struct win *w, int rank, const struct rma_op *op,
     while (!err && !seen.incomplete && next_piece(&cur, offset, &a)) {
         const struct strict_access *old = strict_ranges_conflict(&seen, &a, STRICT_SAME_TYPE);
         if (old)
-            err = log_fail(
-                w->rma->log, MRMA_ERR_RMA_CONFLICT,
-                "window %u, target %d: %s names bytes %llu to %llu of the target more than once",
-                w->index, rank, strict_describe(mine.kind, mine.op, name, sizeof name),
-                (unsigned long long)(a.lo > old->lo ? a.lo : old->lo),
-                (unsigned long long)(a.hi < old->hi ? a.hi : old->hi) - 1);
+            err = FAULT(w->rma->log, CONFLICT_WITHIN, rank,
+                        strict_describe(mine.kind, mine.op, name, sizeof name),
+                        (unsigned long long)(a.lo > old->lo ? a.lo : old->lo),
+                        (unsigned long long)(a.hi < old->hi ? a.hi : old->hi) - 1);
         else
             strict_ranges_add(&seen, a);
     }

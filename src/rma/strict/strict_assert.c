@@ -13,6 +13,7 @@
 #include "rma/strict/strict_impl.h"
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "ch3/pkt.h"
 
 /* Has the owner of the control block given MPI_MODE_NOPUT for the present fence phase? */
@@ -40,9 +41,7 @@ int strict_check_noput(const struct win *w, const struct rma_target *t, enum str
     if (!noput)
         return MRMA_SUCCESS;
     char name[40];
-    return log_fail(w->rma->log, MRMA_ERR_ASSERT,
-                    "window %u: %s to rank %d, which has given MPI_MODE_NOPUT", w->index,
-                    strict_describe(kind, op, name, sizeof name), t->rank);
+    return FAULT(w->rma->log, NOPUT_TARGET, t->rank, strict_describe(kind, op, name, sizeof name));
 }
 
 int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epoch)
@@ -52,9 +51,8 @@ int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epo
     if (!noput || kind == PKT_OP_GET ||
         (op == ACC_NO_OP && (kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC)))
         return MRMA_SUCCESS;
-    return log_fail(w->rma->log, MRMA_ERR_ASSERT,
-                    "window %u: rank %d has given MPI_MODE_NOPUT, but a %s came", w->index, w->rank,
-                    kind == PKT_OP_PUT ? "put" : "accumulate");
+    return FAULT(w->rma->log, NOPUT_HERE, w->rank, w->index,
+                 kind == PKT_OP_PUT ? "a put" : "an accumulate");
 }
 
 int strict_fence(struct win *w, int *given)
@@ -67,10 +65,7 @@ int strict_fence(struct win *w, int *given)
     const uint32_t next = w->phase + 1;
     int err = MRMA_SUCCESS;
     if (asserts & RMA_NOPRECEDE && s->issued)
-        err = log_fail(w->rma->log, MRMA_ERR_ASSERT,
-                       "window %u: MPI_MODE_NOPRECEDE, but operations were issued since the "
-                       "last fence",
-                       w->index);
+        err = FAULT(w->rma->log, NOPRECEDE);
     s->issued = false;
     atomic_store_explicit(&w->ctl->noput_phase[next & 1], puts ? 0 : next,
                           memory_order_relaxed); /* ordered by the barrier */

@@ -6,6 +6,7 @@
  * single order of these operations.
  */
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/strict/strict_impl.h"
 
 #define EXCLUSIVE (UINT64_C(1) << 32)
@@ -19,10 +20,7 @@ static bool lock_conflicts(const struct win *w, uint64_t others, bool exclusive)
 
 static int nocheck_broken(const struct win *w, int rank)
 {
-    return log_fail(w->rma->log, MRMA_ERR_ASSERT,
-                    "window %u: MPI_MODE_NOCHECK, but another process holds a conflicting "
-                    "lock on rank %d",
-                    w->index, rank);
+    return FAULT(w->rma->log, NOCHECK_TAKEN, rank);
 }
 
 int strict_lock(struct win *w, struct rma_target *t, bool exclusive)

@@ -5,6 +5,7 @@
  * taken here; waits are without it.
  */
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/origin/issue.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
@@ -63,8 +64,7 @@ int lock_despite_hint(struct win *w)
     if (likely(!w->hints.no_locks))
         return MRMA_SUCCESS;
     if (w->locks_refused)
-        return log_fail(w->rma->log, MRMA_ERR_RMA_SYNC,
-                        "window %u was made with the info key no_locks=true", w->index);
+        return FAULT(w->rma->log, NO_LOCKS);
     if (!atomic_exchange_explicit(&w->rma->said_no_locks, true, memory_order_relaxed))
         log_msg(w->rma->log, LOG_LEVEL_WARN,
                 "window %u was made with the info key no_locks=true and is locked all the same; "

@@ -13,6 +13,7 @@
 #include "rma/sync/notified.h"
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
@@ -29,16 +30,10 @@ uint32_t rma_notify_numbers(const struct win *w)
 static int no_such_number(const struct win *w, const struct rma_notified *what)
 {
     if (!w->notify.n)
-        return log_fail(w->rma->log, MRMA_ERR_ARG,
-                        "the window was made without the info key mpirma_notifications");
+        return FAULT(w->rma->log, NOTIFY_NONE);
     if (what->n != 1)
-        return log_fail(w->rma->log, MRMA_ERR_ARG,
-                        "%d notification numbers from %d on are not a range from 0 to %u, as "
-                        "mpirma_notifications says",
-                        what->n, what->first, w->notify.n - 1);
-    return log_fail(w->rma->log, MRMA_ERR_ARG,
-                    "notification number %d is not from 0 to %u, as mpirma_notifications says",
-                    what->first, w->notify.n - 1);
+        return FAULT(w->rma->log, NOTIFY_RANGE, what->n, what->first, w->notify.n - 1);
+    return FAULT(w->rma->log, NOTIFY_NUMBER, what->first, w->notify.n - 1);
 }
 
 /* What one call counts: notifications of a range of numbers, from t or, NULL, from all. */
