@@ -15,10 +15,11 @@ import itertools
 import math
 import os
 import statistics
-import subprocess
 import sys
 import textwrap
 from typing import Callable, Iterable, Iterator, NamedTuple, Optional, Sequence
+
+import plot
 
 
 class WrongResults(Exception):
@@ -848,53 +849,25 @@ def _csv_files(directory: str) -> Iterator[str]:
 
 # ---- plots of the halo exchange -----------------------------------------------------------------------------------------
 
-# A colour for each host; what is the library's is a thick line, the host alone a thin one, send and receive a dotted one.
-COLOURS = {"mpich": "#d9691e", "openmpi": "#2a7fd4"}
-WAYS = (("isend/irecv", 1, 3), ("alone", 1, 1), ("with libmpi-rma", 2.5, 1))
-FRAME = """\
-set terminal svg size 800,420 font "sans,12"
-set output "{out}"
-set title "{title}" textcolor rgb "#808080"
-set xlabel "bytes a neighbour" textcolor rgb "#808080"
-set ylabel "microseconds a step" textcolor rgb "#808080"
-set border linecolor rgb "#808080"
-set tics textcolor rgb "#808080"
-set grid linecolor rgb "#808080" linewidth 0.3
-set key outside right textcolor rgb "#808080"
-set logscale x 2
-set logscale y 10
-set xtics ({ticks})
-"""
+# A hue for each host, on light and on dark pages; the library's line is the thick one.
+COLOURS = {("mpich", False): ("#c77700", "#f0b35a"), ("mpich", True): ("#b3261e", "#ff7a6b"),
+           ("openmpi", False): ("#3d8fc4", "#9ad0f5"), ("openmpi", True): ("#0b4f8a", "#4f9ff0")}
+OTHER_HOST = {False: ("#4f9a63", "#a5d8b0"), True: ("#1d6b36", "#55c077")}
 
 
-def _curves(lines: Iterable[Exchange]) -> dict[tuple[str, str], dict[int, float]]:
-    """Returns the microseconds by bytes, of each host and way, WAYS in their order."""
-    curves: dict[tuple[str, str], dict[int, float]] = {}
+def _series(lines: Iterable[Exchange]) -> list[plot.Series]:
+    """Returns the microseconds by bytes, of each host alone and with the library."""
+    curves: dict[tuple[str, bool], dict[int, float]] = {}
     for line in lines:
         if line.us is not None:
-            curves.setdefault((line.host, "with libmpi-rma" if line.library else "alone"), {})[line.bytes] = line.us
-        if line.library and line.isend_us is not None:
-            curves.setdefault((line.host, "isend/irecv"), {})[line.bytes] = line.isend_us
-    return curves
-
-
-def _plot(out: str, title: str, lines: Iterable[Exchange]) -> None:
-    curves = _curves(lines)
-    counts = sorted({count for curve in curves.values() for count in curve})
-    ticks = ", ".join(f'"{size(count)}" {count}' for count in counts)
-    parts, data = [], []
-    for host in dict.fromkeys(host for host, _ in curves):
-        for way, width, dash in WAYS:
-            if (host, way) in curves:
-                parts.append(f"'-' using 1:2 with linespoints linewidth {width} dashtype {dash} pointtype 7 pointsize 0.4 "
-                             f"linecolor rgb '{COLOURS.get(host, '#2f9e5b')}' title '{host_name(host)}, {way}'")
-                data += [f"{count} {us:.6g}" for count, us in sorted(curves[host, way].items())] + ["e"]
-    script = FRAME.format(out=out, title=title, ticks=ticks) + "plot " + ", ".join(parts) + "\n" + "\n".join(data) + "\n"
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+            curves.setdefault((line.host, line.library), {})[line.bytes] = line.us
+    return [plot.Series(f"{host_name(host)}{' + libmpi-rma' if library else ''}",
+                        *COLOURS.get((host, library), OTHER_HOST[library]), not library, points)
+            for (host, library), points in sorted(curves.items())]
 
 
 def plots(directory: str) -> Iterator[str]:
-    """Draws DIRECTORY/halo-RANKS-MEMORY-MODE.svg of all exchanges below DIRECTORY; returns the names of the files."""
+    """Draws the exchanges below DIRECTORY as DIRECTORY/halo-RANKS-MEMORY-MODE, with -light.svg and -dark.svg; returns these names."""
     found: dict[tuple[int, str, str], list[Exchange]] = {}
     for path in sorted(_csv_files(directory)):
         if "mode" in Table(path).columns:
@@ -903,8 +876,8 @@ def plots(directory: str) -> Iterator[str]:
                     found.setdefault((line.ranks, line.memory, line.mode), []).append(line)
     for (ranks, memory, mode), lines in sorted(found.items()):
         if len({line.bytes for line in lines}) > 1:
-            out = os.path.join(directory, f"halo-{ranks}-{memory}-{mode}.svg")
-            _plot(out, f"Halo exchange, {ranks} processes, {TITLES[memory]}, {mode}", lines)
+            out = os.path.join(directory, f"halo-{ranks}-{memory}-{mode}")
+            plot.draw(out, f"Time of a halo exchange: {ranks} processes, {TITLES[memory]}, {mode}", _series(lines), size)
             yield out
 
 

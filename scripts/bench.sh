@@ -54,7 +54,6 @@ halo() { # name, host, options
         --out "$out/$name" ${full:+--long} "$@"
 }
 
-packages="$packages gnuplot-nox"
 if test -n "$run"; then
     (install_missing) || exit 1
     bootstrap

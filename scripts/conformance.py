@@ -372,7 +372,7 @@ class Page:
 
 
 HEAD = """\
-# What holds the chapter on one-sided communication
+# Conformance
 
 <!-- Written by scripts/conformance.sh --update from test/mpi/conformance and the tests; not to be edited. -->
 
