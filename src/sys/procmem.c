@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/memcheck.h"
 
 static int fail(int32_t pid, const struct log *log, size_t bytes)
 {
@@ -38,8 +39,10 @@ int procmem_transfer(int32_t pid, const struct log *log, bool write, struct proc
                      struct procmem_iov remote, size_t left)
 {
     for (;;) {
+        memcheck_pause();
         ssize_t got = write ? process_vm_writev(pid, local.v, local.n, remote.v, remote.n, 0)
                             : process_vm_readv(pid, local.v, local.n, remote.v, remote.n, 0);
+        memcheck_resume();
         if (got < 0 || (got == 0 && left))
             return fail(pid, log, left);
         left -= (size_t)got;

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/memcheck.h"
 #include "sys/procfile.h"
 
 /* The kernel's PROC_TIME_INIT_INO: the time namespace that a machine begins with. */
@@ -58,11 +59,22 @@ static bool lives_unwatched(int pid, uint32_t started)
     return !procfile_is_zombie(pid) && !number_is_reused(pid, started);
 }
 
+/* A descriptor of the process, or errno. Valgrind complains of the call, which it does not know
+ * before its version 3.21. */
+static bool open_pidfd(int pid, int *fd)
+{
+    if (memcheck_runs()) {
+        errno = ENOSYS;
+        return false;
+    }
+    *fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    return *fd >= 0;
+}
+
 bool procstart_lives(int pid, uint32_t started, int *fd)
 {
     if (*fd < 0) {
-        *fd = (int)syscall(SYS_pidfd_open, pid, 0);
-        if (*fd < 0)
+        if (!open_pidfd(pid, fd))
             return errno != ESRCH && lives_unwatched(pid, started);
         if (number_is_reused(pid, started)) {
             close(*fd);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memcheck.h"
 #include "netmod/ofi/life.h"
 #include "netmod/ofi/ofi.h"
 
@@ -52,9 +53,11 @@ static bool transmit(struct nmofi_link *link, struct nm_tx *tx)
     struct nmofi *nm = link->nm;
     const bool inject = tx->len <= nm->inject_max && !tx->told;
     const bool surely = tx->kind == NM_HELLO && nm->unordered;
+    memcheck_pause();
     ssize_t ret = inject   ? fi_inject(nm->ep, tx->bytes, tx->len, link->addr)
                   : surely ? send_surely(nm, tx, link->addr)
                            : fi_send(nm->ep, tx->bytes, tx->len, tx->desc, link->addr, &tx->op);
+    memcheck_resume();
     if (ret == -FI_EAGAIN)
         return false;
     nm->stats.sent++;

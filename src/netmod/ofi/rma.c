@@ -31,6 +31,7 @@
 #include <sys/random.h>
 
 #include "base/err.h"
+#include "base/memcheck.h"
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/rma.h"
 
@@ -232,7 +233,9 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
         rma_put(nm, rma);
         return err;
     }
+    memcheck_pause();
     const ssize_t ret = start(nm, rma, op);
+    memcheck_resume();
     if (ret) {
         rma_put(nm, rma);
         return refused(link, op, (int)-ret);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/memcheck.h"
 #include "rma/create/abandoned.h"
 #include "rma/create/node_memory.h"
 #include "rma/path/stage.h"
@@ -107,11 +108,15 @@ static bool wants_agent(const struct conf *conf, const struct win *w)
 }
 
 /* Memory that was not made to be shared, or what will be attached to a dynamic window: let others
- * attach it, if they can. */
+ * attach it, if they can. Where they cannot they write it by the kernel. */
 static void export_memory(struct win *w, struct rma_notice *notice)
 {
     const struct rma_env *env = w->rma->env;
-    if (!env->attach || w->nproc == 1)
+    if (w->nproc == 1)
+        return;
+    if (w->size && w->base)
+        memcheck_shared(w->base, w->size);
+    if (!env->attach)
         return;
     w->exports = w->dynamic && env->attach->usable(env->ctx);
     if (w->size && w->base)

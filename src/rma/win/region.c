@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "base/fault.h"
+#include "base/memcheck.h"
 #include "rma/win/region_tree.h"
 #include "rma/win/win.h"
 
@@ -345,6 +346,7 @@ int region_attach(struct win *w, uint64_t addr, uint64_t size)
     const int err = region_tree_reserve(tree);
     if (err)
         return err;
+    memcheck_shared((const void *)(uintptr_t)addr, size);
     const struct region region = {addr, size, export_region(w, addr, size)};
     region_tree_add(tree, &region);
     order_empties(tree, addr, true);
