@@ -46,8 +46,8 @@ static inline void memcheck_shared(const void *at, size_t len)
 #endif
 }
 
-/* memcheck_pause keeps this thread's errors from being reported until memcheck_resume: the program's
- * bytes go to another process as they are, also those between the members of a structure, which
+/* memcheck_pause keeps this thread's errors from being reported until memcheck_resume: bytes of the
+ * program go to another process as they are, also those between the members of a structure, which
  * nobody has written, and the receiver judges what it reads. */
 static inline void memcheck_pause(void)
 {
