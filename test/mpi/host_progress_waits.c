@@ -15,6 +15,7 @@ static struct mt_win words; /* in one lock_all epoch: rank 0's and its partner's
 static struct mt_win own;   /* of each process alone */
 static struct mt_win extra; /* freed, or made, in the wait */
 static MPI_Group zero, partner, alone;
+static MPI_Comm fresh, node; /* on which no window was made yet */
 
 static int64_t word_of(struct mt_win *win)
 {
@@ -103,6 +104,34 @@ static void free_extra(void)
     mt_win_free(&extra);
 }
 
+/* The processes meet there for the first time. */
+static void split_world(void)
+{
+    MT_OK(MPI_Comm_split(hp_world, 0, mt_rank, &fresh));
+}
+
+static void make_first(void)
+{
+    MT_OK(MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, fresh, &extra.win));
+}
+
+static void free_first(void)
+{
+    MT_OK(MPI_Win_free(&extra.win));
+    MT_OK(MPI_Comm_free(&fresh));
+}
+
+static void split_type(void)
+{
+    MT_OK(MPI_Comm_split_type(fresh, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+}
+
+static void free_split(void)
+{
+    MT_OK(MPI_Comm_free(&node));
+    MT_OK(MPI_Comm_free(&fresh));
+}
+
 /* The partner's window is locked by itself, in the way that a load or a store of its own needs. */
 static void hold(void)
 {
@@ -178,6 +207,70 @@ static void rget_test(void)
     while (!flag && MT_OK(MPI_Test(&get, &flag, MPI_STATUS_IGNORE)))
         ;
     MT_OK(MPI_Win_unlock(HP_PARTNER, w.win));
+}
+
+static void rget_wait_any(void)
+{
+    MPI_Request get[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    int index;
+
+    rget(&get[1]);
+    MT_OK(MPI_Waitany(2, get, &index, MPI_STATUS_IGNORE));
+    MT_OK(MPI_Win_unlock(HP_PARTNER, w.win));
+}
+
+static void rget_wait_some(void)
+{
+    MPI_Request get[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+    int done, indices[2];
+
+    rget(&get[1]);
+    MT_OK(MPI_Waitsome(2, get, &done, indices, statuses));
+    MT_OK(MPI_Win_unlock(HP_PARTNER, w.win));
+}
+
+static void rget_wait_all(void)
+{
+    MPI_Request get[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2];
+
+    rget(&get[1]);
+    MT_OK(MPI_Waitall(2, get, statuses));
+    MT_OK(MPI_Win_unlock(HP_PARTNER, w.win));
+}
+
+/* Regions that others have used go when all have left them. */
+static int64_t region;
+
+static void attach(void)
+{
+    MPI_Aint at = 0;
+    int64_t value = 0;
+
+    MT_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, hp_world, &extra.win));
+    if (mt_rank == 0) {
+        MT_OK(MPI_Win_attach(extra.win, &region, sizeof region));
+        MT_OK(MPI_Get_address(&region, &at));
+    }
+    MT_OK(MPI_Bcast(&at, 1, MPI_AINT, 0, hp_world));
+    MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, extra.win));
+    MT_OK(MPI_Get(&value, 1, MPI_INT64_T, 0, at, 1, MPI_INT64_T, extra.win));
+    MT_OK(MPI_Win_unlock(0, extra.win));
+}
+
+static void detach(void)
+{
+    MT_OK(MPI_Win_detach(extra.win, &region));
+}
+
+static void nothing(void)
+{
+}
+
+static void free_dynamic(void)
+{
+    MT_OK(MPI_Win_free(&extra.win));
 }
 
 /* ---- loops of calls that wait for nobody, or for a short time ---- */
@@ -301,6 +394,21 @@ static void notify_reset(void)
         ;
 }
 
+static void notify_wait_any(void)
+{
+    int index;
+
+    MT_OK(MPIRMA_Notify_waitany(words.win, HP_PARTNER, 0, 1, 1, &index));
+}
+
+static void notify_test_any(void)
+{
+    int index, flag = 0;
+
+    while (!flag && MT_OK(MPIRMA_Notify_testany(words.win, HP_PARTNER, 0, 1, 1, &flag, &index)))
+        ;
+}
+
 static void notify_request(void)
 {
     MPI_Request come;
@@ -318,10 +426,16 @@ const struct hp_wait hp_waits[] = {
     {"complete", NULL, get_complete, expose, NULL, NULL},
     {"create", NULL, make_extra, make_extra, make_extra, free_extra},
     {"free", make_extra, free_extra, free_extra, free_extra, NULL},
+    {"create_first", split_world, make_first, make_first, make_first, free_first},
+    {"split_type", split_world, split_type, split_type, split_type, free_split},
+    {"detach", attach, detach, nothing, NULL, free_dynamic},
     {"lock", hold, lock, release, NULL, NULL},
     {"lock_flush", hold, lock_flush, release, NULL, NULL},
     {"lock_all", hold, lock_all, release, NULL, NULL},
     {"rget_wait", hold, rget_wait, release, NULL, NULL},
+    {"rget_wait_any", hold, rget_wait_any, release, NULL, NULL},
+    {"rget_wait_some", hold, rget_wait_some, release, NULL, NULL},
+    {"rget_wait_all", hold, rget_wait_all, release, NULL, NULL},
     {"rget_test", hold, rget_test, release, NULL, NULL},
     {"fetch_flush", NULL, fetch_flush, set_own, NULL, NULL},
     {"swap_flush_local", NULL, swap_flush_local, set_own, NULL, NULL},
@@ -335,6 +449,8 @@ const struct hp_wait hp_waits[] = {
     {"notify_wait", NULL, notify_wait, notify, NULL, NULL},
     {"notify_read", NULL, notify_read, notify, NULL, NULL},
     {"notify_reset", NULL, notify_reset, notify, NULL, NULL},
+    {"notify_wait_any", NULL, notify_wait_any, notify, NULL, NULL},
+    {"notify_test_any", NULL, notify_test_any, notify, NULL, NULL},
     {"notify_request", NULL, notify_request, notify, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -5,11 +5,13 @@
  * This program has a PMPI_Grequest_start of its own in front of the host's, which counts, and
  * refuses when it is told to. An operation that is complete when its call returns costs no
  * generalized request, but with MPIRMA_STRICT; one that the host refuses a request for is complete
- * when its call returns, and so is its request.
+ * when its call returns, and so is its request. "long": such an operation takes a second and a half,
+ * of which request_refused.sh asks what is said.
  */
 #include "mtcomm.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 enum { SOME = 50, MUCH = 300000 };
 
@@ -99,11 +101,45 @@ static void requests_of(enum mt_kind kind, char *much)
     mt_win_free(&w);
 }
 
+/* The target's own lock keeps the get for a while. */
+static void refused_for_long(void)
+{
+    struct mt_win w;
+    MPI_Request req;
+    int64_t got = -1;
+
+    mt_section("a request that is refused, of an operation that takes long");
+    if (!mt_win_make(&w, MT_CREATE_MALLOC, sizeof got, 1, MPI_COMM_WORLD))
+        return;
+    mt_sync(&w);
+    if (w.rank == 1)
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, w.win));
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (w.rank == 1) {
+        usleep(1500000);
+        MT_OK(MPI_Win_unlock(1, w.win));
+    }
+    for (int i = 0; w.rank == 0 && i < 2; i++) {
+        MT_OK(MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, w.win));
+        refuse = true;
+        MT_OK(MPI_Rget(&got, 1, MPI_INT64_T, 1, mt_disp(&w, 1, 0), 1, MPI_INT64_T, w.win, &req));
+        refuse = false;
+        MT_OK(MPI_Wait(&req, MPI_STATUS_IGNORE));
+        MT_OK(MPI_Win_unlock(1, w.win));
+        CHECK(got == 0, "got %ld", (long)got);
+    }
+    mt_win_free(&w);
+}
+
 int main(int argc, char **argv)
 {
     char *much;
 
     MT_INIT(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "long") == 0) {
+        refused_for_long();
+        return MT_FINISH();
+    }
     much = mt_alloc(MUCH);
     MT_FOR_KINDS(kind)
     {

@@ -25,6 +25,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fault.h"
 #include "base/log.h"
@@ -190,14 +191,46 @@ static bool are_watched(void)
     return mpi_trace != NULL || engine_conf(mpi_state.engine)->strict;
 }
 
+/* Said once: a call that gives a request and waits all the same is not what the program expects. */
+static void tell_refusal(const char *func)
+{
+    static _Atomic bool told;
+
+    if (!atomic_exchange_explicit(&told, true, memory_order_relaxed))
+        log_msg(engine_log(mpi_state.engine), LOG_LEVEL_WARN,
+                "%s: the host refuses a generalized request; such a call waits until its operation "
+                "is complete, here and whenever the host refuses one",
+                func);
+}
+
+/* As for any long wait: MPIRMA_HANG_REPORT. Returns when the next report is due. */
+static uint64_t report_wait(const char *func, uint64_t began, uint64_t due)
+{
+    const uint64_t period = (uint64_t)(engine_conf(mpi_state.engine)->hang_report * 1e9);
+    const uint64_t now = clock_monotonic_ns();
+
+    if (period == 0 || now < due)
+        return due;
+    if (due != 0)
+        log_msg(engine_log(mpi_state.engine), LOG_LEVEL_ERROR,
+                "%s waits for %.1f s for its operation to be complete: the host has refused a "
+                "generalized request for it",
+                func, (double)(now - began) * 1e-9);
+    return now + period;
+}
+
 /* The host has refused a request for an operation that is under way, whose buffers are not the
  * application's before it is complete: so this waits for that, and the call tells its error. */
 static int wait_without(struct mpi_request *r, const struct win_rec *rec, const struct rma_op *op,
                         MPI_Request *request)
 {
     const char *func = r->func;
+    const uint64_t began = clock_monotonic_ns();
+    uint64_t due = 0;
 
+    tell_refusal(func);
     for (unsigned round = 0; !rma_req_held_only(&r->req); round++) {
+        due = report_wait(func, began, due);
         rma_progress_requests(mpi_state.rma);
         rma_backoff(mpi_state.rma, round);
     }

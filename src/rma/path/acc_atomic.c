@@ -13,7 +13,8 @@
 #include "base/err.h"
 #include "rma/progress/progress.h"
 
-enum { ALIVE_ROUNDS = 8192 }; /* looks at a busy word between two at its process */
+/* Looks at a busy word between two at its process. */
+enum { ALIVE_ROUNDS = 8192, ALIVE_NS = 1000000 };
 
 static_assert(ATOMIC_CHAR_LOCK_FREE == 2 && ATOMIC_SHORT_LOCK_FREE == 2 &&
                   ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
@@ -152,10 +153,15 @@ static int wait_idle(struct win *w, int rank)
 {
     const struct rma_target *t = win_peek(w, rank);
     struct rma *r = w->rma;
+    struct pace looks = {.left = ALIVE_ROUNDS / 2};
     for (unsigned round = 1; atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire);
          round++) {
         rma_backoff(r, round);
-        if (round % ALIVE_ROUNDS || t->peer->self || r->env->peer_alive(r->env->ctx, t->peer))
+        if (!pace_due(&looks))
+            continue;
+        const uint64_t now = r->clock();
+        pace_next(&looks, now, now + ALIVE_NS, 0, ALIVE_ROUNDS);
+        if (t->peer->self || r->env->peer_alive(r->env->ctx, t->peer))
             continue;
         if (atomic_load_explicit(&t->ctl->acc_busy,
                                  memory_order_acquire)) /* not done before it ended */
