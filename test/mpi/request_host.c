@@ -5,7 +5,7 @@
  * This program has a PMPI_Grequest_start of its own in front of the host's, which counts, and
  * refuses when it is told to. An operation that is complete when its call returns costs no
  * generalized request, but with MPIRMA_STRICT; one that the host refuses a request for is complete
- * when its call returns, and so is its request. "long": such an operation takes a second and a half,
+ * when its call returns, and so is its request. "long": such an operation takes more than a second,
  * of which request_refused.sh asks what is said.
  */
 #include "mtcomm.h"
