@@ -3,9 +3,9 @@
  * hang_report.c - what a long wait waits for, rank by rank.
  *
  * The first line names the call, its place in the program and the wait; a line follows for each
- * route that operations to those waited for take (win/route.h), and one for each kind of thing that
- * is missing: posts, completes, fence markers, arrivals at the barriers, the lock's holders and
- * queue, and what each packet peer, or kernel-assisted one that was sent something, owes
+ * route that operations to those waited for take (win/path_ops.h), and one for each kind of thing
+ * that is missing: posts, completes, fence markers, arrivals at the barriers, the lock's holders
+ * and queue, and what each packet peer, or kernel-assisted one that was sent something, owes
  * (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is read
  * under the engine's lock; what peers of the node have published is read as it is, so a line may be
  * a moment old, and a lock is held by those who say so in their slots (sync/sync.h: only where the
@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "rma/create/route.h"
 #include "rma/origin/pair.h"
 #include "rma/path/path.h"
 #include "rma/sync/barrier.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_route.c - the routes of rma/create/route.c, table by table, and how a call goes along one
- * (rma/win/route.h): what stands behind a table, where a call enters, and where a filter hands on
+ * (rma/win/path_ops.h): what stands behind a table, where a call enters, and where a filter hands on
  * to when the route was replaced while a call was in it.
  */
 #include "base_helper.h"

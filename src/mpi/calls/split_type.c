@@ -5,7 +5,7 @@
  * A program that splits by MPI_COMM_TYPE_SHARED expects to share memory in what it gets. Hence this
  * split, and those by a type of hardware, follow what this library calls a node (sys/node.h), and
  * the pretended ones of MPIRMA_RANKS_PER_NODE, as windows over the communicator do
- * (rma/create/route.c). All other types, and intercommunicators, are the host's.
+ * (rma/create/node_targets.c). All other types, and intercommunicators, are the host's.
  *
  * A process may give MPI_UNDEFINED, whatever type the others give, so nobody knows alone whose
  * split it is. Therefore all tell each other first, in one all-gather, and decide alike. Before

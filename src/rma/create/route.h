@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * route.h - which tables are in the route of a target (win/route.h): a function of four facts. It
- * looks at nothing else.
+ * route.h - which tables are in the route of a target (win/path_ops.h), a function of four facts
+ * that looks at nothing else; and the text of a route.
  */
 #ifndef MRMA_RMA_CREATE_ROUTE_H
 #define MRMA_RMA_CREATE_ROUTE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rma/win/route.h"
+#include "rma/win/path_ops.h"
 
 struct route_facts {
     enum rma_path path;
@@ -20,6 +20,10 @@ struct route_facts {
 
 /* route_build sets *r to the route for these facts. */
 void route_build(struct route *r, const struct route_facts *facts);
+
+/* route_text writes the names of r's tables into buf, of len bytes: "stage > ready > assisted". At
+ * most ROUTE_TEXT bytes are needed. */
+void route_text(const struct route *r, char *buf, size_t len);
 
 /* route_list writes the routes whose numbers (route.number) are bits of numbers into buf, of len
  * bytes, one behind the other with "; " between them. What does not fit is cut. */

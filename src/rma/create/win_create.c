@@ -321,7 +321,7 @@ static int start_packets(struct win *w)
 static int route_and_start(struct win *w, struct win_plan *plan)
 {
     rma_enter(w->rma);
-    int err = win_route(w, plan);
+    int err = win_make_targets(w, plan);
     rma_leave(w->rma);
     if (!err)
         err = records_publish(w, plan->new_table);
@@ -344,7 +344,7 @@ static int agree(struct boot *boot, const struct win_plan *plan, int err)
 static void unroute(struct win *w)
 {
     rma_enter(w->rma);
-    win_unroute(w);
+    win_free_targets(w);
     rma_leave(w->rma);
     records_unpublish(w);
 }

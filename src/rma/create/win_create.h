@@ -91,7 +91,7 @@ void win_delete(struct win *w);
  * the engine's lock. */
 int win_share_memory(struct win *w, struct win_plan *plan);
 
-/* ---- route.c ---- */
+/* ---- node_targets.c ---- */
 
 /* win_own_path returns the path by which the other processes of its node reach the memory of this
  * one, of which notice tells them, where the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or
@@ -99,19 +99,22 @@ int win_share_memory(struct win *w, struct win_plan *plan);
  * there; the others read the answer in the notice. */
 enum rma_path win_own_path(const struct win *w, const struct rma_notice *notice);
 
+/* win_make_targets chooses path and synchronization for the ranks of this node, from the records,
+ * and reaches the peers' memory; targets on other nodes are made later. MRMA_AGAIN: the control
+ * block has too few slots, plan->slots are needed; another error: a peer or its memory cannot be
+ * had. plan->refused and plan->unattached are set without an error. Whatever it returns,
+ * win_free_targets takes it back. Not collective. Under the engine's lock. */
+int win_make_targets(struct win *w, struct win_plan *plan);
+
+/* win_free_targets lets go of all targets, peers and mapped memory of w. Under the engine's lock.
+ */
+void win_free_targets(struct win *w);
+
+/* ---- route.c ---- */
+
 /* win_make_routes makes the routes of w, before there is any target. It is known whether strict
  * mode is on. */
 void win_make_routes(struct win *w);
-
-/* win_route chooses path and synchronization for the ranks of this node, from the records, and
- * reaches the peers' memory; targets on other nodes are made later. MRMA_AGAIN: the control block
- * has too few slots, plan->slots are needed; another error: a peer or its memory cannot be had.
- * plan->refused and plan->unattached are set without an error. Whatever it returns, win_unroute
- * takes it back. Not collective. Under the engine's lock. */
-int win_route(struct win *w, struct win_plan *plan);
-
-/* win_unroute lets go of all targets, peers and mapped memory of w. Under the engine's lock. */
-void win_unroute(struct win *w);
 
 /* ---- win_atomics.c ---- */
 

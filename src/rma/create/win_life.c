@@ -96,7 +96,7 @@ void win_delete(struct win *w)
         abandoned_keep(w);
     strict_free(w);
     fence_counts_free(w);
-    win_unroute(w);
+    win_free_targets(w);
     records_drop(w);
     if (w->index_gen)
         r->wins[w->index] = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ready.c - the filter for targets that are not known to be accessible in the present epoch
- * (win/route.h). Calls on targets that are known to be go past it (route_enter).
+ * (win/path_ops.h). Calls on targets that are known to be go past it (route_enter).
  *
  * It asks whether the target may be accessed (access.c), which may wait. Where operations on the
  * target have to wait, they do so here (deferred.h), and the calls that complete them carry them

@@ -3,7 +3,7 @@
  * strict.h - what MPIRMA_STRICT=1 checks besides: conflicting accesses (MPI 4.1,
  * 12.7), hints (12.2.1) and asserts (12.5.5) that are not kept.
  *
- * Strict mode is a filter in the route of each target (win/route.h): it checks an operation and
+ * Strict mode is a filter in the route of each target (win/path_ops.h): it checks an operation and
  * hands it on, and forgets what a flush or an unlock completes.
  * What concerns a whole window or a call without a target has a function here, which
  * synchronization calls always and which does nothing where strict mode is off (w->strict is NULL).

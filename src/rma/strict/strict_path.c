@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * strict_path.c - what stands in front of a target's path where MPIRMA_STRICT=1 checks operations
- * (win/route.h, strict.h): each operation is checked and remembered, then handed on along the
+ * (win/path_ops.h, strict.h): each operation is checked and remembered, then handed on along the
  * route; what completes operations makes them forgotten, then goes on too. Locks: those of
  * strict.c.
  */

@@ -1,17 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path_ops.h - one station on the route of an operation to its target (route.h), as a table of
- * functions: a way, at the end of the route, or a filter in front of it.
+ * path_ops.h - the route of an operation to its target: the tables of functions that it goes
+ * through, one behind the other.
+ *
+ * The last table of a route is the way, the path of the target; those in front of it are filters. A
+ * filter does all of a call by itself, or hands it on to the table behind it, which route_next
+ * finds. A window has one route for each path (create/route.c), and a target points to that of its
+ * path, so a target takes one pointer however many filters there are.
+ *
+ * Routes never change, and live as long as their window or as the program. A target gets another
+ * route once, when its process is lost (path/lost_target.c); doc/memory-ordering.md says what a
+ * thread does that is in the old one meanwhile.
  *
  * There are four ways: the target's memory is mapped here (path/mapped.c), the kernel copies from
  * and to it (path/assisted.c), the target does what packets ask of it, or the network puts and gets
  * what is large, and packets ask for the rest (path/packets.c). Which of them serves a target is
- * decided once, when the target is made (create/route.c, remote.c). The filters, in the order in
- * which they stand in a route: of targets with stages (path/stage.c), of targets that are not known
- * to be accessible (path/ready.c), of MPIRMA_STRICT and of MPIRMA_TRACE (strict/strict_path.c,
- * traced/traced_path.c). Operations (path/op.c) and the calls that complete them (sync/flush.c,
- * sync/by_memory.c, sync/by_packets.c) enter the route and do not ask what is in it. The commonest
- * operations on mapped memory are done before anybody comes here (fast.h).
+ * decided once, when the target is made (create/node_targets.c, remote.c). The filters, in the
+ * order in which they stand in a route: of targets with stages (path/stage.c), of targets that are
+ * not known to be accessible (path/ready.c), of MPIRMA_STRICT and of MPIRMA_TRACE
+ * (strict/strict_path.c, traced/traced_path.c). Operations (path/op.c) and the calls that complete
+ * them (sync/flush.c, sync/by_memory.c, sync/by_packets.c) enter the route and do not ask what is
+ * in it. The commonest operations on mapped memory are done before anybody comes here (fast.h).
  *
  * Rules for all entries
  * - They are called by application threads, without the engine's lock, which they take themselves
@@ -62,5 +71,31 @@ struct path_ops {
      * (WIN_LOCK_NOCHECK) unlock orders them. May wait; errors as flush. */
     int (*unlock)(struct win *w, struct rma_target *t);
 };
+
+enum { ROUTE_MAX = 5, ROUTE_TEXT = 64 };
+
+struct route {
+    const struct path_ops *ops[ROUTE_MAX];
+    uint8_t n;      /* tables in ops */
+    uint8_t known;  /* where a call enters whose target is known to be accessible: target_ready */
+    uint8_t number; /* less than 32, no other route's: create/route.h */
+};
+
+/* route_behind returns the table behind self in r, or the way if self is not in r or is the way. */
+static inline const struct path_ops *route_behind(const struct route *r,
+                                                  const struct path_ops *self)
+{
+    const unsigned last = r->n - 1u;
+    unsigned i = 0;
+    while (i < last && r->ops[i] != self)
+        i++;
+    return r->ops[i < last ? i + 1 : last];
+}
+
+/* route_way returns the last table of r. */
+static inline const struct path_ops *route_way(const struct route *r)
+{
+    return r->ops[r->n - 1u];
+}
 
 #endif

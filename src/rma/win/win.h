@@ -45,7 +45,7 @@
 #include "rma/win/epoch.h"
 #include "rma/win/notify.h"
 #include "rma/win/proc_records.h"
-#include "rma/win/route.h"
+#include "rma/win/path_ops.h"
 #include "rma/win/stats.h"
 #include "rma/win/target_table.h"
 #include "sys/fmutex.h"
