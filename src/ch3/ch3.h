@@ -18,6 +18,7 @@
 #ifndef MRMA_CH3_CH3_H
 #define MRMA_CH3_CH3_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,10 +37,10 @@ enum ch3_vc_state { CH3_VC_IDLE, CH3_VC_OPEN, CH3_VC_FAILED, CH3_VC_STATES };
 enum ch3_vc_event { CH3_VC_CONNECT, CH3_VC_LOST, CH3_VC_CLOSE, CH3_VC_EVENTS };
 
 struct ch3_vc {
+    struct ch3_vc_channel channel_side; /* first: ch3_vc_channel_data */
     struct ch3 *ch3;
     struct ch3_channel *channel;
-    void *channel_data; /* the channel's own per-peer state */
-    void *owner;        /* the layer above's peer */
+    void *owner; /* the layer above's peer */
     enum ch3_vc_state state;
     bool closed;                   /* the peer has closed its end: ch3_vc_closed */
     struct list sendq;             /* struct ch3_stream, first to leave first */
@@ -47,6 +48,7 @@ struct ch3_vc {
     struct list_node pending_link; /* in ch3->pending_vcs while sendq is not empty */
     uint64_t bad_packets;
 };
+static_assert(offsetof(struct ch3_vc, channel_side) == 0, "where channels look for it");
 
 /* One thing that wants to leave, in parts. Embedded by its owner. */
 struct ch3_stream {

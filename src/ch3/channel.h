@@ -234,9 +234,17 @@ struct ch3_channel_ops {
     int (*rdma)(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op);
 };
 
+/* The channel's part of a connection, with which struct ch3_vc begins; the rest is CH3's. */
+struct ch3_vc_channel {
+    void *data; /* the channel's own state of this peer */
+};
+
 /* ch3_vc_channel_data returns the channel_data that was given to ch3_vc_init: the channel's own
  * state of this peer. */
-void *ch3_vc_channel_data(const struct ch3_vc *vc);
+static inline void *ch3_vc_channel_data(const struct ch3_vc *vc)
+{
+    return ((const struct ch3_vc_channel *)(const void *)vc)->data;
+}
 
 /* ch3_vc_is_lost returns whether the connection has broken (CH3_VC_LOST) and has not been closed
  * here since. */

@@ -32,9 +32,9 @@ static const uint8_t transition[CH3_VC_STATES][CH3_VC_EVENTS] = {
 void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void *channel_data,
                  void *owner)
 {
-    *vc = (struct ch3_vc){.ch3 = c,
+    *vc = (struct ch3_vc){.channel_side = {.data = channel_data},
+                          .ch3 = c,
                           .channel = ch,
-                          .channel_data = channel_data,
                           .owner = owner,
                           .state = CH3_VC_IDLE};
     list_init(&vc->sendq);
@@ -101,11 +101,6 @@ bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event)
     if (event == CH3_VC_CLOSE && vc->channel)
         vc->channel->ops->disconnect(vc->channel, vc);
     return true;
-}
-
-void *ch3_vc_channel_data(const struct ch3_vc *vc)
-{
-    return vc->channel_data;
 }
 
 const struct ch3_rdma_limits *ch3_rdma_limits(const struct ch3_vc *vc)

@@ -183,11 +183,6 @@ bool rma_host_poll(struct rma *r)
     return count_served(r, rma_has_agent(r) ? look(r) : rma_look(r));
 }
 
-bool rma_has_agent(const struct rma *r)
-{
-    return r->progress.agent;
-}
-
 bool rma_needs_host(const struct rma *r)
 {
     return ch3_looks_by_calls(r->ch3) || !rma_has_agent(r);

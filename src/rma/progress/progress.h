@@ -73,7 +73,10 @@ void rma_agent_begins(struct rma *r);
 void rma_agent_ended(struct rma *r);
 
 /* rma_has_agent returns whether the agent runs, or is being started. Any thread. */
-bool rma_has_agent(const struct rma *r);
+static inline bool rma_has_agent(const struct rma *r)
+{
+    return r->progress.agent;
+}
 
 /* rma_pause returns for how long, in nanoseconds, a thread may sleep before it polls again, where a
  * channel wakes nobody (CH3_CAP_POLLED); it grows while nothing comes, up to a limit. 0: such there
