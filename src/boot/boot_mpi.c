@@ -42,7 +42,7 @@ enum { SPINS = 100 }; /* looks before the processor is given away: a few microse
 
 /* The buffers are the host's until the request is complete. So one whose test fails is not left
  * behind: what the test has not ended, a wait ends. */
-static int finish(int err, MPI_Request *request)
+static int finish(const struct boot_mpi *bm, int err, MPI_Request *request)
 {
     int done = 0;
 
@@ -51,10 +51,10 @@ static int finish(int err, MPI_Request *request)
     for (int i = 0; err == MPI_SUCCESS && !done; i++) {
         if (i >= SPINS)
             sched_yield();
-        err = PMPI_Test(request, &done, MPI_STATUS_IGNORE);
+        err = bm->host.test(request, &done, MPI_STATUS_IGNORE);
     }
     if (err != MPI_SUCCESS && *request != MPI_REQUEST_NULL)
-        (void)PMPI_Wait(request, MPI_STATUS_IGNORE);
+        (void)bm->host.wait(request, MPI_STATUS_IGNORE);
     return err == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 
@@ -67,7 +67,7 @@ static int host_gather(const struct boot_mpi *bm, const void *mine, void *all, s
         return PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, bm->comm) == MPI_SUCCESS
                    ? MRMA_SUCCESS
                    : MRMA_ERR_OTHER;
-    return finish(PMPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, bm->comm, &request),
+    return finish(bm, PMPI_Iallgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, bm->comm, &request),
                   &request);
 }
 
@@ -80,7 +80,7 @@ static int host_max(const struct boot_mpi *bm, const void *mine, void *max, int 
         return PMPI_Allreduce(mine, max, n, type, MPI_MAX, bm->comm) == MPI_SUCCESS
                    ? MRMA_SUCCESS
                    : MRMA_ERR_OTHER;
-    return finish(PMPI_Iallreduce(mine, max, n, type, MPI_MAX, bm->comm, &request), &request);
+    return finish(bm, PMPI_Iallreduce(mine, max, n, type, MPI_MAX, bm->comm, &request), &request);
 }
 
 static int gather_all(struct boot_mpi *bm, const void *mine, void *all, size_t len)
@@ -183,10 +183,11 @@ static int boot_mpi_allmax(struct boot *boot, int mine, int *max)
     return max_of_all(bm, &mine, max, 1, MPI_INT);
 }
 
-int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm)
+int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm, struct boot_mpi_host host)
 {
     memset(bm, 0, sizeof *bm);
     bm->comm = comm;
+    bm->host = host;
     bm->refused_by = -1;
     bm->boot.allgather = boot_mpi_allgather;
     bm->boot.allmax = boot_mpi_allmax;

@@ -17,9 +17,17 @@
 #include "boot/boot.h"
 #include "boot/boot_report.h"
 
+/* What the host has behind functions that the library replaces: a request of an exchange is the
+ * host's. */
+struct boot_mpi_host {
+    __typeof__(PMPI_Test) *test;
+    __typeof__(PMPI_Wait) *wait;
+};
+
 struct boot_mpi {
     struct boot boot; /* what is handed down */
     MPI_Comm comm;
+    struct boot_mpi_host host;
     int refused;               /* enum mrma_err of this process */
     int fault;                 /* enum fault of it, or of the lowest rank that refused */
     int refused_by;            /* lowest rank that refused, -1: nobody */
@@ -34,7 +42,7 @@ struct boot_mpi {
  * until the creation is over. Local. Nothing has to be freed. The caller may set report and
  * host_yields afterwards, the second to the same value in all processes of comm. Returns
  * MRMA_SUCCESS, or MRMA_ERR_COMM if the host does not tell the rank or the size. */
-int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm);
+int boot_mpi_init(struct boot_mpi *bm, MPI_Comm comm, struct boot_mpi_host host);
 
 /* boot_mpi_refuse makes this process refuse the creation with err (not MRMA_SUCCESS) and that enum
  * fault: its next exchange tells the others. Local, before the first exchange. */

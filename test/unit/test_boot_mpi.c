@@ -50,7 +50,7 @@ static _Thread_local int my_rank;
 static _Thread_local unsigned my_round;
 static _Thread_local void *my_result;
 static _Thread_local int my_requests; /* that are not complete */
-static _Thread_local int fail_test; /* so many calls of PMPI_Test to the one that fails; 0: none */
+static _Thread_local int fail_test; /* so many calls of host_test to the one that fails; 0: none */
 
 static int arrive(enum kind kind, const void *mine, void *result, size_t len)
 {
@@ -131,7 +131,7 @@ static void take_result(unsigned at)
     memcpy(my_result, &max, sizeof max);
 }
 
-int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+static int host_test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     (void)status;
     if (fail_test && !--fail_test)
@@ -147,10 +147,10 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+static int host_wait(MPI_Request *request, MPI_Status *status)
 {
     for (int done = 0; !done; sched_yield())
-        FABRIC_CHECK(PMPI_Test(request, &done, status) == MPI_SUCCESS);
+        FABRIC_CHECK(host_test(request, &done, status) == MPI_SUCCESS);
     return MPI_SUCCESS;
 }
 
@@ -160,7 +160,7 @@ int PMPI_Allgather(const void *mine, int n, MPI_Datatype type, void *all, int ea
 {
     int err = PMPI_Iallgather(mine, n, type, all, each, all_type, comm, NULL);
     for (int done = 0; !err && !done; sched_yield())
-        err = PMPI_Test(NULL, &done, MPI_STATUS_IGNORE);
+        err = host_test(NULL, &done, MPI_STATUS_IGNORE);
     return err;
 }
 
@@ -168,7 +168,7 @@ int PMPI_Allreduce(const void *mine, void *max, int n, MPI_Datatype type, MPI_Op
 {
     int err = PMPI_Iallreduce(mine, max, n, type, op, comm, NULL);
     for (int done = 0; !err && !done; sched_yield())
-        err = PMPI_Test(NULL, &done, MPI_STATUS_IGNORE);
+        err = host_test(NULL, &done, MPI_STATUS_IGNORE);
     return err;
 }
 
@@ -208,7 +208,8 @@ static void *run_rank(void *arg)
     struct boot_mpi bm;
     my_rank = r->rank;
     my_round = 0;
-    FABRIC_CHECK(boot_mpi_init(&bm, (MPI_Comm){0}) == MRMA_SUCCESS);
+    FABRIC_CHECK(boot_mpi_init(&bm, (MPI_Comm){0}, (struct boot_mpi_host){host_test, host_wait}) ==
+                 MRMA_SUCCESS);
     bm.host_yields = host_yields;
     if (r->refuses)
         boot_mpi_refuse(&bm, r->refuses, 0);

@@ -199,7 +199,8 @@ MRMA_PUBLIC int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info 
     if (engine_disabled() || comm == MPI_COMM_NULL ||
         (PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter))
         return mpi_host.Comm_split_type(comm, type, key, info, newcomm);
-    if (boot_mpi_init(&bm, comm) != MRMA_SUCCESS)
+    if (boot_mpi_init(&bm, comm, (struct boot_mpi_host){mpi_host.Test, mpi_host.Wait}) !=
+        MRMA_SUCCESS)
         return comm_fail(comm, "MPI_Comm_split_type", MRMA_ERR_COMM,
                          "the host tells no rank or size of the communicator");
     mine.err = conf_load(&conf, getenv, msg, sizeof msg);

@@ -170,7 +170,7 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         return rc; /* no communicator: the host has said so */
     if (inter)
         return comm_fail(args->comm, args->func, FAULT(engine_messages(), COMM_INTER), "");
-    err = boot_mpi_init(&bm, args->comm);
+    err = boot_mpi_init(&bm, args->comm, (struct boot_mpi_host){mpi_host.Test, mpi_host.Wait});
     if (err != MRMA_SUCCESS)
         return comm_fail(args->comm, args->func, err,
                          "the host tells no rank or size of the communicator");

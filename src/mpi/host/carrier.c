@@ -78,7 +78,7 @@ static void ask_parameter(char *buf, int len)
     MPI_T_cvar_handle handle;
 
     snprintf(buf, (size_t)len, "unknown");
-    if (PMPI_T_init_thread(MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
+    if (mpi_host.T_init_thread(MPI_THREAD_SERIALIZED, &level) != MPI_SUCCESS)
         return;
     if (PMPI_T_cvar_get_index("osc", &index) == MPI_SUCCESS &&
         PMPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS) {
@@ -111,7 +111,7 @@ static int refused(int rc, char *msg, size_t len)
     char text[MPI_MAX_ERROR_STRING] = "";
     int n;
 
-    PMPI_Error_string(rc, text, &n);
+    mpi_host.Error_string(rc, text, &n);
     if (host_is_openmpi())
         return refused_by_openmpi(text, msg, len);
     snprintf(msg, len,

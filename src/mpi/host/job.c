@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "mpi/host/host.h"
 
 /* One round of the barrier: a message to one process and one from another. False: at the time of
  * end it has not come. */
@@ -29,7 +30,7 @@ static bool exchange(int to, int from, int tag, uint64_t end)
 
     PMPI_Irecv(NULL, 0, MPI_BYTE, from, tag, MPI_COMM_WORLD, &request[0]);
     PMPI_Isend(NULL, 0, MPI_BYTE, to, tag, MPI_COMM_WORLD, &request[1]);
-    while (PMPI_Testall(2, request, &here, status) == MPI_SUCCESS && !here &&
+    while (mpi_host.Testall(2, request, &here, status) == MPI_SUCCESS && !here &&
            clock_monotonic_ns() < end)
         nanosleep(&pause, NULL);
     return here;

@@ -120,7 +120,7 @@ static bool is_done(MPI_Request *request)
 {
     int done = 0;
 
-    return PMPI_Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done;
+    return mpi_host.Test(request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done;
 }
 
 static bool barrier_ends(MPI_Request *barrier)

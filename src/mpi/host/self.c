@@ -119,7 +119,7 @@ static int first_from_session(MPI_Comm *first)
     if (rc == MPI_SUCCESS) {
         rc = mpi_host.Comm_create_from_group(group, "libmpi-rma", MPI_INFO_NULL, MPI_ERRORS_RETURN,
                                              first);
-        PMPI_Group_free(&group);
+        mpi_host.Group_free(&group);
     }
     has_own = rc == MPI_SUCCESS;
     if (!has_own)
@@ -199,7 +199,7 @@ int self_rank(void)
     } else if (has_own &&
                mpi_host.Group_from_session_pset(own, "mpi://WORLD", &all) == MPI_SUCCESS) {
         PMPI_Group_rank(all, &rank);
-        PMPI_Group_free(&all);
+        mpi_host.Group_free(&all);
     }
     return rank;
 }

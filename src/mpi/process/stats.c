@@ -24,6 +24,7 @@
 #include "base/save_file.h"
 #include "base/text.h"
 #include "engine.h"
+#include "mpi/host/host.h"
 #include "mpi/host/job.h"
 #include "mpi/host/self.h"
 #include "mpi/process/state.h"
@@ -229,7 +230,7 @@ static bool send_mine(void)
 
     if (PMPI_Isend(&mine, sizeof mine, MPI_BYTE, 0, 0, job, &request) != MPI_SUCCESS)
         return false;
-    while (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
+    while (mpi_host.Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done) {
         if (clock_monotonic_ns() - began >= GIVE_UP_NS)
             return false;
         nanosleep(&pause, NULL);
@@ -260,7 +261,7 @@ static int take_who_comes(struct collection *m)
 {
     int n = 0;
 
-    if (PMPI_Testsome(job_nproc, m->requests, &n, m->come, m->statuses) != MPI_SUCCESS ||
+    if (mpi_host.Testsome(job_nproc, m->requests, &n, m->come, m->statuses) != MPI_SUCCESS ||
         n == MPI_UNDEFINED)
         return 0;
     for (int k = 0; k < n; k++) {

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/host/host.h"
 #include "mpi/process/errhan.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -106,7 +107,7 @@ static bool has_completed(int rc)
     int class = MPI_SUCCESS;
 
     if (rc != MPI_SUCCESS)
-        PMPI_Error_class(rc, &class);
+        mpi_host.Error_class(rc, &class);
     return class == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
 }
 

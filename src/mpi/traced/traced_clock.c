@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "mpi/host/host.h"
 #include "trace/clock_offset.h"
 
 /* Rank 0 is busy for about a millisecond with each machine: for less than a hundredth of the time.
@@ -108,7 +109,7 @@ static bool is_world(MPI_Group group)
     if (PMPI_Comm_group(clocks.comm, &world) != MPI_SUCCESS)
         return false;
     PMPI_Group_compare(group, world, &result);
-    PMPI_Group_free(&world);
+    mpi_host.Group_free(&world);
     return result != MPI_UNEQUAL;
 }
 
