@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_route.c - the routes of rma/create/route.c, table by table, and how a call goes along one
- * (rma/win/path_ops.h): what stands behind a table, where a call enters, and where a filter hands on
- * to when the route was replaced while a call was in it.
+ * (rma/win/path_ops.h): what stands behind a table, where a call enters, and where a filter hands
+ * on to when the route was replaced while a call was in it.
  */
 #include "base_helper.h"
 
