@@ -72,10 +72,10 @@ const char *const call_name[TRACE_CALL_LAST] = {"",
 
 const char *const path_name[PATHS] = {
     "unknown",
-    [TRACE_MAPPED] = "mapped memory",
-    [TRACE_ASSISTED] = "kernel-assisted",
-    [TRACE_PACKETS] = "packets",
-    [TRACE_NETWORK] = "network",
+    [TRACE_MAPPED] = "mapped",
+    [TRACE_ASSISTED] = "cma",
+    [TRACE_PACKETS] = "shm-packets",
+    [TRACE_NETWORK] = "net-packets",
 };
 
 const char *const op_name[TRACE_COMPARE_AND_SWAP + 1] = {

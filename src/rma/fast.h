@@ -54,7 +54,7 @@ MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t d
     char *to = fast_find(w, win_peek(w, target), disp, len);
     if (unlikely(!to))
         return false;
-    win_count(w, PATH_MAPPED, len);
+    win_count(w, COUNTED_MAPPED, len);
     copy_whole(to, from, len);
     win_set_dirty(w);
     return true;
@@ -68,7 +68,7 @@ MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, in
     char *to = fast_find(w, t, disp, len);
     if (unlikely(!to || (unsigned)number >= w->notify.n))
         return false;
-    win_count(w, PATH_MAPPED, len);
+    win_count(w, COUNTED_MAPPED, len);
     copy_whole(to, from, len);
     win_set_dirty(w);
     notify_raise_here(w, t, (uint32_t)number + 1);
@@ -87,7 +87,7 @@ static inline bool fast_put_packed(struct win *w, const void *from, int target, 
         (uint64_t)disp >> 31 || offset > t->size || len > t->size - offset ||
         !issue_plain(w, t, from, (int64_t)offset, len))
         return false;
-    win_count(w, PATH_PACKETS, len);
+    win_count(w, COUNTED_SHM_PACKETS + t->peer->net, len);
     return true;
 }
 
@@ -97,7 +97,7 @@ MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, siz
     const char *from = fast_find(w, win_peek(w, target), disp, len);
     if (unlikely(!from))
         return false;
-    win_count(w, PATH_MAPPED, len);
+    win_count(w, COUNTED_MAPPED, len);
     copy_whole(to, from, len);
     return true;
 }
@@ -116,7 +116,7 @@ MRMA_INLINE acc_word *fast_word(struct win *w, int target, int64_t disp)
         return NULL;
     if (unlikely(!acc_atomic_enter_membarrier(w, t->ctl)))
         return NULL;
-    win_count(w, PATH_MAPPED, sizeof(uint64_t));
+    win_count(w, COUNTED_MAPPED, sizeof(uint64_t));
     return (acc_word *)(void *)at;
 }
 
@@ -211,7 +211,7 @@ MRMA_INLINE bool fast_acc(struct win *w, enum acc_op op, const struct dtype *typ
         fast_acc_locked(t, what, at, from, old, count * type->elems, len);
     else if (!fast_acc_atomic(w, t, what, at, from, old, len))
         return false;
-    win_count(w, PATH_MAPPED, len);
+    win_count(w, COUNTED_MAPPED, len);
     return true;
 }
 

@@ -255,13 +255,14 @@ static void print_process(unsigned rank)
     const struct process *p = processes[rank];
     const uint64_t *o = p->ops, *b = p->bytes;
 #define LLU(x) (unsigned long long)(x)
-    printf("rank %u: mapped %llu ops %llu bytes, cma %llu ops %llu bytes, packets %llu ops %llu "
-           "bytes; %llu completions, %llu locks, %llu granted, %llu released, "
+    printf("rank %u: mapped %llu ops %llu bytes, cma %llu ops %llu bytes, shm-packets %llu ops "
+           "%llu bytes, net-packets %llu ops %llu bytes; %llu completions, %llu locks, %llu "
+           "granted, %llu released, "
            "%llu operations served, %llu agents woken\n",
            rank, LLU(o[TRACE_MAPPED]), LLU(b[TRACE_MAPPED]), LLU(o[TRACE_ASSISTED]),
-           LLU(b[TRACE_ASSISTED]), LLU(o[TRACE_PACKETS] + o[TRACE_NETWORK]),
-           LLU(b[TRACE_PACKETS] + b[TRACE_NETWORK]), LLU(p->done), LLU(p->locks), LLU(p->granted),
-           LLU(p->released), LLU(p->served), LLU(p->wakes));
+           LLU(b[TRACE_ASSISTED]), LLU(o[TRACE_PACKETS]), LLU(b[TRACE_PACKETS]),
+           LLU(o[TRACE_NETWORK]), LLU(b[TRACE_NETWORK]), LLU(p->done), LLU(p->locks),
+           LLU(p->granted), LLU(p->released), LLU(p->served), LLU(p->wakes));
 }
 
 static void check_process(unsigned rank)

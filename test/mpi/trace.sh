@@ -22,7 +22,8 @@ statistics() {
     while test "$rank" -lt "$np"; do
         echo "rank $rank: mapped $(counter "$rank" mapped_ops) ops $(counter "$rank" mapped_bytes) bytes," \
             "cma $(counter "$rank" cma_ops) ops $(counter "$rank" cma_bytes) bytes," \
-            "packets $(counter "$rank" packet_ops) ops $(counter "$rank" packet_bytes) bytes"
+            "shm-packets $(counter "$rank" shm_packets_ops) ops $(counter "$rank" shm_packets_bytes) bytes," \
+            "net-packets $(counter "$rank" net_packets_ops) ops $(counter "$rank" net_packets_bytes) bytes"
         rank=$((rank + 1))
     done | sort
 }
@@ -77,7 +78,7 @@ arrivals() {
     tool=$abs_top_builddir/trace/mpi-rma-trace
     test -x "$tool" || { echo "SKIP: arrivals: mpi-rma-trace is not in this build" && return; }
     "$tool" --json "$tmp/trace" >"$tmp/out" 2>&1 || bad "mpi-rma-trace: exit code $?"
-    grep -Eq '"packets": \{"operations": ([1-9][0-9]*), .*"arrived": \1,' "$tmp/out" ||
+    grep -Eq '"shm-packets": \{"operations": ([1-9][0-9]*), .*"arrived": \1,' "$tmp/out" ||
         bad "requests: not all operations by packet are known to have arrived:"
     for call in Wait Waitall Waitany Waitsome Test Testall Testany Testsome; do
         grep -Eq "\"MPI_$call\": \{\"calls\": [1-9]" "$tmp/out" || bad "requests: no MPI_$call is recorded:"

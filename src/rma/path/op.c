@@ -136,7 +136,7 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
         return op->notify ? notify_only(w, t, op, at) : MRMA_SUCCESS;
     const int err = at.ops->operate(w, t, kind, op, at.offset, at.len);
     if (likely(!err)) /* what is refused here is in no trace, either */
-        win_count(w, t->path, at.len);
+        win_count(w, target_counted(t), at.len);
     return err;
 }
 

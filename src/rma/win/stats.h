@@ -15,13 +15,20 @@
 #include "base/atomic.h"
 
 enum rma_path { PATH_MAPPED, PATH_ASSISTED, PATH_PACKETS, PATH_RDMA, PATH_COUNT };
-/* Those that are counted: operations to targets that PATH_RDMA serves count as packets, which some
- * of them are; the network channel counts its own puts and gets. */
-enum { PATH_KINDS = PATH_RDMA };
+/* What is counted, by the words of MPIRMA_PATH. Operations to targets that PATH_RDMA serves count
+ * as packets over the network, which some of them are; the network channel counts its own puts and
+ * gets. */
+enum {
+    COUNTED_MAPPED = PATH_MAPPED,
+    COUNTED_CMA = PATH_ASSISTED,
+    COUNTED_SHM_PACKETS = PATH_PACKETS,
+    COUNTED_NET_PACKETS = PATH_RDMA,
+    COUNTED_PATHS
+};
 
 struct win_stats {
-    uint64_t ops[PATH_KINDS];
-    uint64_t bytes[PATH_KINDS];
+    uint64_t ops[COUNTED_PATHS];
+    uint64_t bytes[COUNTED_PATHS];
 };
 
 struct rma_stats {

@@ -344,13 +344,19 @@ static inline void rma_leave(struct rma *r)
         elock_unlock(&r->lock);
 }
 
-/* win_count counts one operation of so many bytes, on that path, for the statistics (MPIRMA_STATS).
+/* target_counted returns what operations on t count as for win_count. t is in use, so that what
+ * packets reach has its peer. */
+static inline unsigned target_counted(const struct rma_target *t)
+{
+    return t->path == PATH_PACKETS ? COUNTED_SHM_PACKETS + t->peer->net : t->path;
+}
+
+/* win_count counts one operation of so many bytes, on a path, for the statistics (MPIRMA_STATS).
  * Where several threads may call, sums are atomic, which costs as much as all the rest of a small
  * put: there only if somebody asks for them. */
-static inline void win_count(struct win *w, enum rma_path path, size_t bytes)
+static inline void win_count(struct win *w, unsigned path, size_t bytes)
 {
-    const enum rma_path kind = path == PATH_RDMA ? PATH_PACKETS : path;
-    uint64_t *ops = &w->rma->stats.paths.ops[kind], *sum = &w->rma->stats.paths.bytes[kind];
+    uint64_t *ops = &w->rma->stats.paths.ops[path], *sum = &w->rma->stats.paths.bytes[path];
     if (likely(!w->rma->threads)) {
         *ops += 1;
         *sum += bytes;
