@@ -25,7 +25,7 @@ AS_IF([test -z "$mrma_soname"],
     [AC_MSG_ERROR([no program can be linked with a shared libfabric, or objdump (Debian: binutils) is missing])])
 AC_DEFINE_UNQUOTED([LIBFABRIC_SONAME], ["$mrma_soname"], [What the dynamic linker calls libfabric.])
 m4_foreach_w([mrma_name], [getinfo freeinfo dupinfo fabric strerror],
-    [mrma_version=`printf '%s\n' "$mrma_symbols" | $SED -n 's/.*(\(FABRIC_[[0-9.]]*\)) *fi_'mrma_name'$/\1/p'`
+    [mrma_version=`printf '%s\n' "$mrma_symbols" | $SED -n 's/.*[[ (]]\(FABRIC_[[0-9.]]*\))\{0,1\} *fi_'mrma_name'$/\1/p'`
     AS_IF([test -z "$mrma_version"], [AC_MSG_ERROR([fi_]mrma_name[ has no version])])
     AC_DEFINE_UNQUOTED([FI_]m4_toupper(mrma_name)[_VERSION], ["$mrma_version"], [Of the symbol fi_]mrma_name[.])
 ])

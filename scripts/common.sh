@@ -72,7 +72,7 @@ install_missing() {
 
 bootstrap() {
     cd "$top_srcdir" || exit 1
-    newest=$(find configure.ac Makefile.am m4/mpi-host.m4 ./*/sources.am ./*/*/sources.am -newer configure \
+    newest=$(find configure.ac Makefile.am m4/*.m4 ./*/sources.am ./*/*/sources.am -newer configure \
         2>/dev/null | head -n 1)
     test -f configure && test -f Makefile.in && test -z "$newest" && return 0
     say "autogen.sh"
