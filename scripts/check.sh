@@ -6,7 +6,7 @@
 #
 #   sh scripts/check.sh [CONFIGURE ARGUMENTS]
 #   sh scripts/check.sh --release RELEASE [CONFIGURE ARGUMENTS]
-# does the same on another release of Debian, in a tree of its own; see release.sh.
+# does the same on another release of Debian, in a tree of its own; see debian-release.sh.
 #   sh scripts/check.sh --host NAME [CONFIGURE ARGUMENTS]
 # does it over an MPI library that this release does not have; see host.sh.
 #   sh scripts/check.sh --fabric profiles|roce [--short] [CONFIGURE ARGUMENTS]
@@ -27,7 +27,7 @@
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 if test "$1" = --release; then
     shift
-    exec sh "$top_srcdir/scripts/release.sh" "$@"
+    exec sh "$top_srcdir/scripts/debian-release.sh" "$@"
 elif test "$1" = --host; then
     shift
     exec sh "$top_srcdir/scripts/host.sh" "$@"

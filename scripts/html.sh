@@ -101,7 +101,7 @@ contents() {
         *) printf '%s\n' "$line" ;;
         esac
     done <"$top_srcdir/scripts/site/index.md"
-    use="install doc/user-guide doc/debugging doc/errors doc/statistics doc/traces doc/tuning doc/profilers doc/examples examples/README"
+    use="install doc/install doc/user-guide doc/debugging doc/errors doc/statistics doc/traces doc/tuning doc/profilers doc/examples examples/README"
     reference="doc/performance doc/papers doc/conformance doc/abi doc/choices doc/notified doc/shared-windows doc/weak-unlock doc/card-accumulates"
     reference="$reference doc/tuning-parameters SECURITY"
     development="doc/design doc/protocol doc/memory-ordering doc/network doc/scaling doc/decisions doc/testing trace/README CONTRIBUTING"

@@ -1,59 +1,129 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# release.sh - check.sh on another release of Debian: make a tree of it, then build
-# and run the tests there. Started by
+# release.sh - make a release: set the version and its date, make the archive, which has configure in it, the Debian packages, the
+# wheel and the recipes, and write the checksums of all.
 #
-#   sh scripts/check.sh --release RELEASE [--short] [CONFIGURE ARGUMENTS]
+#   sh scripts/release.sh --address=URL --maintainer=NAME VERSION
+#   sh scripts/release.sh --dry-run VERSION
 #
-# which takes what check.sh takes, in the environment too. The tree comes from this
-# machine's own package source, by debootstrap, with the proxies and certificates of
-# this machine's apt. It lies in /var/tmp/libmpi-rma-RELEASE, or where RELEASE_TREE
-# says, and is used again by the next run; the source is copied to srv/libmpi-rma in
-# it, and the builds and their logs stay there.
-#
-# All is done in namespaces of its own for mounts and processes: whatever ends the
-# run, nothing stays mounted and nothing stays running. That needs root. Where the
-# package source does not have the release, the run is skipped with the reason, as
-# the last line says.
+# URL is where the files are to lie, NAME the account that answers for the recipes (recipes.sh). All is done in a clone of what is
+# committed, build-release/source, and what is to be published is left in build-release/VERSION. If everything has passed, the
+# commit with the version and the tag vVERSION come from there into this repository, but for a dry run. What the version brings stands in NEWS
+# before, under a heading "VERSION (not released yet)". The last line is "N passed, N failed, N skipped".
 
 top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top_srcdir/scripts/common.sh"
 
-copy=/srv/libmpi-rma
-
-if test "$1" != --inside; then
-    test -n "$1" || die "which release?"
-    command -v apt-config >/dev/null || die "--release makes its tree from apt's package source, and there is no apt"
-    test "$(id -u)" = 0 || die "--release needs root: debootstrap, mounts and chroot"
-    exec unshare --mount --propagation private --pid --fork --kill-child --mount-proc \
-        sh "$0" --inside "$@"
+dry=
+address=
+maintainer=
+while test $# -gt 0; do
+    case $1 in
+    --dry-run) dry=yes ;;
+    --address=*) address=${1#*=} ;;
+    --maintainer=*) maintainer=${1#*=} ;;
+    -*) unknown_option "$1" --dry-run --address= --maintainer= ;;
+    *) break ;;
+    esac
+    shift
+done
+version=$1
+expr "$version" : '[0-9][0-9]*\.[0-9][0-9]*\.[0-9][0-9]*$' >/dev/null || die "which version? expected three numbers, as in 0.1.0"
+if test -z "$dry"; then
+    test -n "$address" && test -n "$maintainer" || die "the recipes need --address= and --maintainer=, or see --dry-run"
+    test -z "$(git -C "$top_srcdir" status --porcelain)" || die "there are changes that are not committed"
 fi
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-release=$2
-shift 2
-tree=${RELEASE_TREE:-/var/tmp/libmpi-rma-$release}
+today=$(date -u +%Y-%m-%d)
+work=$top_srcdir/build-release
+source=$work/source
+out=$work/$version
+passed=0
+skipped=0
 
-skip() {
-    echo "SKIP: $release: $*"
-    echo "0 passed, 0 failed, 1 skipped"
-    exit 0
+stop() {
+    echo "FAIL: $*"
+    echo "$passed passed, 1 failed, $skipped skipped"
+    exit 1
 }
 
-# The tree's own autoconf makes what autogen.sh makes, and nothing built here is taken along.
-copy_source() {
-    rm -rf "${tree:?}$copy" && mkdir -p "$tree$copy" &&
-        tar -C "$top_srcdir" -c --exclude-vcs --exclude='./build*' --exclude=./autom4te.cache \
-            --exclude=./configure --exclude=./aclocal.m4 --exclude=./Makefile.in --exclude='./config.h.in*' \
-            --exclude=./m4/libtool.m4 --exclude='./m4/lt*.m4' . | tar -C "$tree$copy" -x ||
-        die "can't copy the source to $tree$copy"
+# part WHAT COMMAND: one part of the release. Without it there is none.
+part() {
+    what=$1
+    shift
+    say "$what"
+    (cd "$source" && step "$work/part.log" "$@") || stop "$what"
+    case "$*" in "sh scripts/"*) ;; *) : >"$work/part.log" ;; esac
+    if grep '^SKIP' "$work/part.log"; then
+        test -n "$dry" || stop "$what: a part was skipped"
+        skipped=$((skipped + 1))
+        return
+    fi
+    passed=$((passed + 1))
 }
 
-. "$top_srcdir/scripts/tree.sh"
-lock_tree
-use_settings
-make_tree
-mount_tree "$tree"
-copy_source
-say "$release in $tree"
-in_tree "$tree" sh "$copy/scripts/check.sh" "$@"
+clone() {
+    rm -rf "$work" && mkdir -p "$out" || exit 1
+    git clone -q "$top_srcdir" "$source" || die "can't clone $top_srcdir; a release is made from a repository"
+    for variable in user.name user.email; do
+        value=$(git -C "$top_srcdir" config "$variable") || die "git config $variable is not set"
+        git -C "$source" config "$variable" "$value"
+    done
+}
+
+# change FILE SED-SCRIPT: a file that names the version, which must be found there.
+change() {
+    sed -i "$2" "$source/$1" && grep -qF "$version" "$source/$1" || stop "$1 does not name the version"
+}
+
+set_version() {
+    test "$(grep -m 1 '^[0-9]' "$source/NEWS")" = "$version (not released yet)" ||
+        stop "the first heading of NEWS is not '$version (not released yet)'"
+    change NEWS "s/^$version (not released yet)\$/$version ($today)/"
+    change configure.ac "s/^AC_INIT(\[libmpi-rma\],\[[^]]*\])/AC_INIT([libmpi-rma],[$version])/"
+    change CITATION.cff "/^date-released:/d; s/^version: .*/version: $version\ndate-released: $today/"
+    change README.md "s/^Version [0-9.]*, [^.]*\. /Version $version, $today. /"
+    patch=${version##*.}
+    minor=${version#*.}
+    change include/mpi-rma.h "s/^\(#define MPIRMA_VERSION_MAJOR\) .*/\1 ${version%%.*}/; s/^\(#define MPIRMA_VERSION_MINOR\) .*/\1 ${minor%%.*}/
+        s/^\(#define MPIRMA_VERSION_PATCH\) .*/\1 $patch/; s/^\(#define MPIRMA_VERSION\) .*/\1 \"$version\"/"
+    changelog=$source/debian/changelog
+    {
+        printf 'libmpi-rma (%s) unstable; urgency=medium\n\n  * Version %s; NEWS says what it brings.\n\n' "$version" "$version"
+        printf '%s  %s\n' "$(grep -m 1 '^ -- ' "$changelog" | sed 's/>.*/>/')" "$(LC_ALL=C date -u '+%a, %d %b %Y %H:%M:%S +0000')"
+        # The others, and none of the same version that was to come.
+        awk -v version="($version)" '/^libmpi-rma / { other = $2 != version; if (other) print "" } other' "$changelog"
+    } >"$changelog.new" && mv "$changelog.new" "$changelog" || stop "debian/changelog can't be written"
+    git -C "$source" commit -qam "Version $version" && git -C "$source" tag "v$version" || stop "the version can't be committed"
+}
+
+# The archive, and from it a build that finds no autotools.
+make_archive() {
+    part "autogen.sh" ./autogen.sh
+    part "configure" sh -c 'mkdir build && cd build && ../configure MPICC=mpicc.mpich'
+    part "all documents name one version" make -C build check-TESTS TESTS=test/check-docs.sh check_PROGRAMS= check_DATA=
+    part "the archive" make -C build dist
+    archive=$out/libmpi-rma-$version.tar.xz
+    mv "$source/build/libmpi-rma-$version.tar.xz" "$archive" || stop "make dist has left no archive"
+    part "the library from the archive, without autotools" sh -c "mkdir ../unpacked && cd ../unpacked && tar -xf '$archive' --strip-components=1 &&
+        mkdir build && cd build && ../configure MPICC=mpicc.mpich AUTOCONF=false AUTOMAKE=false ACLOCAL=false AUTOHEADER=false &&
+        make -j '$jobs' libmpi-rma.la"
+}
+
+packages="$packages xz-utils"
+install_missing
+clone
+set_version
+make_archive
+part "the Debian packages" sh scripts/debian-package.sh
+part "the wheel" sh scripts/wheel.sh --check
+part "the recipes" sh scripts/recipes.sh ${address:+"--address=$address"} ${maintainer:+"--maintainer=$maintainer"} "$archive"
+cp "$source"/build-debian/*.deb "$out" && cp "$source"/build-recipes/*.eb "$source"/build-recipes/recipe.yaml "$source"/build-recipes/spack/package.py "$out" ||
+    stop "packages and recipes are not all there"
+cp "$source"/build-wheel/*.whl "$out" || test "$skipped" != 0 || stop "there is no wheel"
+(cd "$out" && rm -f ./*-dbgsym_*.deb && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS && sha256sum -c --quiet SHA256SUMS) || stop "checksums"
+say "in $out:"
+ls "$out"
+if test -z "$dry"; then
+    git -C "$top_srcdir" pull -q --ff-only --tags "$source" HEAD || stop "the commit and the tag can't be taken from $source"
+fi
+echo "$passed passed, 0 failed, $skipped skipped"

@@ -9,7 +9,7 @@ tag='SPDX-License-Identifier: BSD-3-Clause'
 
 # Everything that a person wrote, without prose, lists, and inputs and results that programs made.
 sources() {
-    find "$top/src" "$top/include" "$top/bench" "$top/tools" "$top/trace" "$top/examples" "$top/test" "$top/scripts" "$top/man" "$top/m4" \
+    find "$top/src" "$top/include" "$top/bench" "$top/tools" "$top/trace" "$top/examples" "$top/test" "$top/scripts" "$top/man" "$top/m4" "$top/packaging" \
         \( -path '*/corpus*' -o -name '*.inputs' -o -path '*/include/abi' \) -prune -o -type f \
         \( -name '*.[ch]' -o -name '*.f90' -o -name '*.sh' -o -name '*.tap' -o -name '*.awk' -o -name '*.py' -o -name '*.pml' \
         -o -name '*.am' -o -name '*.gp' -o -name '*.html' -o -name '*.in' \) -print

@@ -15,7 +15,7 @@ import os
 import re
 import sys
 
-DIRECTORIES = ("src", "include", "bench", "tools", "trace", "examples", "test", "scripts", "doc", "m4", "man", "debian")
+DIRECTORIES = ("src", "include", "bench", "tools", "trace", "examples", "test", "scripts", "doc", "m4", "man", "debian", "packaging")
 BINARY = (".o", ".lo", ".a", ".la", ".so", ".png", ".svg", ".pdf")
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)
 FILE_NAME = re.compile(r"(?<![\w/.<-])[\w/.-]*\w\.(?:c|h|sh|py|tap|awk|md|am)\b(?!\w)")
