@@ -119,8 +119,10 @@ contents() {
     # shellcheck disable=SC2086
     contents "Development" $development
 } >"$tree/index.md" || exit 1
-# README from its installation on.
-awk '/^## Install$/ { print "# Install\n"; on = 1; next } on' "$top_srcdir/README.md" >"$tree/install.md"
+# README from its installation on, without its list of documents, which the navigation is.
+awk '/^## / { on = on || $0 == "## Install"; left_out = $0 == "## Documentation" }
+    $0 == "## Install" { print "# Install"; next }
+    on && !left_out' "$top_srcdir/README.md" >"$tree/install.md" || exit 1
 
 MPIRMA_VERSION=$(sed -n 's/^AC_INIT(\[libmpi-rma\],\[\(.*\)\])$/\1/p' "$top_srcdir/configure.ac") \
     "$tools/bin/sphinx-build" -q -W --keep-going -b html -d "$site/.doctrees" "$tree" "$site" || die "Sphinx had something to say"
