@@ -300,15 +300,36 @@ static void let_in(const char *last)
     answer_by_message();
 }
 
+enum { WHOLE, PIECES };
+
+/* What a put writes of LARGE bytes of the window, and the last byte of it. */
+static MPI_Datatype written_type(int shape, int *last)
+{
+    MPI_Datatype type;
+
+    *last = shape == PIECES ? LARGE - 9 : LARGE - 1;
+    if (shape == PIECES) {
+        MT_OK(MPI_Type_vector(LARGE / 16, 8, 16, MPI_CHAR, &type));
+    } else {
+        MT_OK(MPI_Type_contiguous(LARGE, MPI_CHAR, &type));
+    }
+    MT_OK(MPI_Type_commit(&type));
+    return type;
+}
+
 /* The target holds its lock while they are issued: most may not leave before it is given back. */
-static void behind_lock(int n)
+static void behind_lock(enum mt_kind kind, int n, int shape)
 {
     char *from = mt_alloc(LARGE);
+    int bytes, last;
+    MPI_Datatype type = written_type(shape, &last);
 
-    mt_section("%d large puts behind a lock, then MPI_Recv", n);
-    if (!mt_win_make(&win, MT_CREATE_MALLOC, (MPI_Aint)n * LARGE, 1, MPI_COMM_WORLD)) {
+    mt_section("%s: %d large puts behind a lock%s, then MPI_Recv", mt_kind_name(kind), n,
+               shape == PIECES ? ", in pieces" : "");
+    if (!mt_win_make(&win, kind, (MPI_Aint)n * LARGE, 1, MPI_COMM_WORLD)) {
         return;
     }
+    MT_OK(MPI_Type_size(type, &bytes));
     memset(from, 1, LARGE);
     memset(win.base, 0, (size_t)n * LARGE);
     if (mt_rank % 2) {
@@ -316,17 +337,18 @@ static void behind_lock(int n)
     }
     MT_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (mt_rank % 2) {
-        let_in((char *)win.base + (size_t)n * LARGE - 1);
+        let_in((char *)win.base + (size_t)(n - 1) * LARGE + last);
     } else {
         MT_OK(MPI_Win_lock_all(0, win.win));
         for (int i = 0; i < n; i++) {
-            MT_OK(MPI_Put(from, LARGE, MPI_CHAR, partner,
-                          mt_disp(&win, partner, (MPI_Aint)i * LARGE), LARGE, MPI_CHAR, win.win));
+            MT_OK(MPI_Put(from, bytes, MPI_CHAR, partner,
+                          mt_disp(&win, partner, (MPI_Aint)i * LARGE), 1, type, win.win));
         }
         await_message();
     }
     MT_OK(MPI_Win_unlock_all(win.win));
     mt_win_free(&win);
+    MT_OK(MPI_Type_free(&type));
     free(from);
 }
 
@@ -431,8 +453,11 @@ int main(int argc, char **argv)
     } else if (mt_win_make(&other, MT_ALLOCATE, 8, 1, MPI_COMM_WORLD)) {
         all_ways(MT_ALLOCATE);
         all_ways(MT_CREATE_MALLOC);
-        behind_lock(1);
-        behind_lock(5);
+        behind_lock(MT_CREATE_MALLOC, 1, WHOLE);
+        behind_lock(MT_CREATE_MALLOC, 5, WHOLE);
+        behind_lock(MT_CREATE_MALLOC, 5, PIECES);
+        behind_lock(MT_DYNAMIC, 5, WHOLE);
+        behind_lock(MT_DYNAMIC, 5, PIECES);
         mt_win_free(&other);
     }
     return MT_FINISH();

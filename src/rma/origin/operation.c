@@ -251,16 +251,23 @@ static bool is_early(const struct pkt_target *pt, const struct record_source *sr
     return packets && !pkt_may_send_early(pt, packets);
 }
 
+/* Makes src of op. Returns whether it becomes a stream. */
+static bool begin_source(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                         int64_t offset, struct record_source *src)
+{
+    record_source_init(src, kind, op, offset, 0);
+    src->typed = wants_type(src) && make_types(pt); /* without memory: by segments */
+    if (src->typed && src->limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
+        src->limit = PKT_TYPED_DYNAMIC;
+    return src->data && src->left > SMALL_OP;
+}
+
 static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
                             int64_t offset)
 {
     const bool fetch = pkt_fetches(kind);
     struct record_source src;
-    record_source_init(&src, kind, op, offset, 0);
-    src.typed = wants_type(&src) && make_types(pt); /* without memory: by segments */
-    if (src.typed && src.limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
-        src.limit = PKT_TYPED_DYNAMIC;
-    const bool stream = src.data && src.left > SMALL_OP;
+    const bool stream = begin_source(pt, kind, op, offset, &src);
     int err = MRMA_SUCCESS;
     if (is_early(pt, &src, op->req, stream))
         err = pkt_open_soon(pt);
@@ -410,14 +417,23 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     return err;
 }
 
+/* Behind pkt_make_ready_now: would op's pieces at the target leave without a wait? */
+static bool pieces_fit(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                       int64_t offset)
+{
+    struct record_source src;
+    return begin_source(pt, kind, op, offset, &src) || packets_due(pt, &src, false) == 0;
+}
+
 bool issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                    const struct rma_op *op, size_t len, int *err)
+                    const struct rma_op *op, int64_t offset, size_t len, int *err)
 {
     struct pkt_target *pt = t->pkt;
     if (atomics_used(w) && kind != PKT_OP_PUT && kind != PKT_OP_GET) /* must not meet packets' */
         return false;
-    if (!pt || !len || !op->ttype->contig || op->req || op->notify || !pkt_make_ready_now(pt) ||
-        (pkt_fetches(kind) && !origin_request_room(pt)))
+    if (!pt || !len || op->req || op->notify || !pkt_make_ready_now(pt) ||
+        (pkt_fetches(kind) && !origin_request_room(pt)) ||
+        (!op->ttype->contig && !pieces_fit(pt, kind, op, offset)))
         return false;
     pt = pkt_target_get(w, t);
     *err = issue(pt, kind, op, len);

@@ -36,7 +36,7 @@ static bool goes_by_packets(const struct rma_target *t)
 
 static void enter_unsent(struct win *w, struct rma_target *t)
 {
-    if (!goes_by_packets(t) || w->dynamic)
+    if (!goes_by_packets(t))
         return;
     t->path_side.unsent.leave = leave_deferred;
     t->path_side.unsent_of = w;
@@ -183,16 +183,19 @@ int deferred_end(struct win *w)
     return lost;
 }
 
-/* By the network's own puts and gets where a call would take them, else by packet. False: it would
- * have to wait. */
+/* By the network's own puts and gets where a call would take them, else by packet; in a dynamic
+ * window by packet always, for which the target looks into its regions itself. False: it would have
+ * to wait, or is for a call to refuse. */
 static bool leave_one(struct win *w, struct rma_target *t, const struct deferred_op *d, int *err)
 {
     const bool moves = d->kind == PKT_OP_PUT || d->kind == PKT_OP_GET;
+    if (w->dynamic && !region_allows(t, &d->op))
+        return false;
     *err = MRMA_ERR_NO_MEM;
-    if (moves && t->path == PATH_RDMA)
+    if (moves && t->path == PATH_RDMA && !w->dynamic)
         *err = rdma_issue_deferred(w, t, d->kind, &d->op, d->offset, d->len);
     if (*err == MRMA_ERR_NO_MEM)
-        return issue_deferred(w, t, d->kind, &d->op, d->len, err);
+        return issue_deferred(w, t, d->kind, &d->op, d->offset, d->len, err);
     return *err != MRMA_AGAIN;
 }
 

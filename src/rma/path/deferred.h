@@ -19,10 +19,12 @@
  * has attached (dynamic windows) is looked at when an operation is carried out, for it counts from
  * the beginning of the exposure on.
  *
- * By packets, but in dynamic windows, the queue is also entered as unsent (progress/unsent.h): the
- * agent, or who polls in a process without one, carries out what needs no wait, when the target's
- * word has come. It does so with the engine's lock held from the first operation to the last, so no
- * call meets it halfway. Operations on other paths are carried out by calls of their origin alone.
+ * By packets the queue is also entered as unsent (progress/unsent.h): the agent, or who polls in a
+ * process without one, carries out what needs no wait, when the target's word has come. It does so
+ * with the engine's lock held from the first operation to the last, so no call meets it halfway.
+ * What would have to wait for room (a get of more pieces than a packet names), and what names
+ * memory that is not attached, is left to a call, and keeps what is behind it. Operations on other
+ * paths are carried out by calls of their origin alone.
  *
  * What a queue takes is bounded (conf.tune.defer_queue bytes but for the buffers of the program,
  * and one operation more): beyond it the call waits for the target, and carries the queue out.
