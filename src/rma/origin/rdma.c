@@ -24,7 +24,6 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/origin/atomics.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma_choice.h"
@@ -469,9 +468,7 @@ int rdma_issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind ki
     return issue_one_part(pt, &x);
 }
 
-/* A notification that has not gone with the data goes by packet behind it: at once, where the
- * channel keeps that order, else when the operation is done. */
-static int notify_behind(struct win *w, struct rma_target *t, const struct rma_op *op)
+int rdma_notify_behind(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     struct rma_op only = *op;
     only.oaddr = NULL;
@@ -481,9 +478,8 @@ static int notify_behind(struct win *w, struct rma_target *t, const struct rma_o
     return err ? err : issue_operate(w, t, PKT_OP_PUT, &only, 0, 0);
 }
 
-/* A put or get, by the channel where the rule says so. Errors as issue_rdma. */
-static int move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
-                int64_t offset, size_t len)
+int rdma_move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+              int64_t offset, size_t len)
 {
     const struct rdma_thresholds th =
         rdma_thresholds(ch3_rdma_limits(&t->peer->vc)->by, w->rma->conf);
@@ -494,32 +490,9 @@ static int move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     if (!err && x.word)
         win_count_notified(w);
     else if (!err && op->notify)
-        return notify_behind(w, t, op);
+        return rdma_notify_behind(w, t, op);
     /* The channel cannot reach this process's own memory, maybe: packets can. */
     return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
-}
-
-/* MRMA_AGAIN: nothing was done, since it would wait for its target. */
-static int issue_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                     const struct rma_op *op, int64_t offset, size_t len)
-{
-    if (kind == PKT_OP_PUT || kind == PKT_OP_GET)
-        return move(w, t, kind, op, offset, len);
-    if (likely(!atomics_used(w) || !atomics_serve(w, kind, op)))
-        return issue_operate(w, t, kind, op, offset, len);
-    const int err = issue_atomic(w, t, kind, op, offset);
-    return !err && op->notify ? notify_behind(w, t, op) : err;
-}
-
-int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
-               int64_t offset, size_t len)
-{
-    int err;
-    do
-        err = issue_now(w, t, kind, op, offset, len);
-    while (unlikely(err == MRMA_AGAIN) && !w->rma->defer(w, t, kind, op, offset, len, &err) &&
-           !err);
-    return err;
 }
 
 bool rdma_takes_at_once(const struct win *w, const struct rma_target *t, size_t len)

@@ -4,7 +4,7 @@
  * packets (the network: ch3/channel.h, CH3_CAP_RDMA), and what ends of epochs need of them.
  *
  * They are a path to a target of its own (path_rdma of path/packets.c, entered by issue_rdma of
- * issue.h), of targets on the network whose window memory is registered there. Which of the
+ * network_ops.c), of targets on the network whose window memory is registered there. Which of the
  * operations on such a target go so is chosen by rdma_choice.h; all others go by packets. Errors of
  * such operations are kept for the window's next synchronization (issue_take_error), and told to
  * their requests.
@@ -30,6 +30,17 @@ int rdma_await(struct win *w, const struct pkt_target *pt, bool delivered);
  * be deferred (path/deferred.h). Under the engine's lock, which it gives up while it waits; errors
  * are those of issue_rdma. */
 int rdma_open(struct pkt_target *pt, const struct rma_req *req);
+
+/* rdma_move does a put or get on t by the channel where the rule says so, else by packet. Locks,
+ * waits and errors as issue_rdma, and MRMA_AGAIN: nothing was done, and the operation is to be
+ * deferred (path/deferred.h). */
+int rdma_move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
+              int64_t offset, size_t len);
+
+/* rdma_notify_behind sends the notification of op, which has not gone with the data, by packet
+ * behind it: at once, where the channel keeps that order, else when the operation is done. Without
+ * the engine's lock. May wait; errors as issue_operate. */
+int rdma_notify_behind(struct win *w, struct rma_target *t, const struct rma_op *op);
 
 /* rdma_issue_atomic starts an atomic operation on len bytes at offset of the target's memory, whose
  * epoch has begun there; what was there comes to result. It is outstanding like a get, for the

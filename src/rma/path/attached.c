@@ -21,6 +21,7 @@
 #include "dtype/dtype.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/assisted_copy.h"
+#include "rma/path/load_store.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/wait.h"
 #include "rma/win/region.h"
@@ -85,7 +86,7 @@ int attached_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
         env->attach->attach(env->ctx, t->peer, &mem, t, &at, &handle) != MRMA_SUCCESS)
         return by_kernel(w, t, kind, op, offset);
     char *base = (char *)((uintptr_t)at - (uintptr_t)mem.vaddr);
-    const int err = mapped_operate_at(w, t, base, kind, op, offset, len);
+    const int err = load_store_operate(w, t, base, kind, op, offset, len);
     env->attach->detach(env->ctx, handle, true);
     return err;
 }

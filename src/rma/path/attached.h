@@ -12,9 +12,4 @@
 int attached_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                      const struct rma_op *op, int64_t offset, size_t len);
 
-/* mapped_operate_at, of mapped.c, does the operation by load and store. base is the address here of
- * the target's offset 0, which need not be mapped itself. */
-int mapped_operate_at(struct win *w, struct rma_target *t, char *base, enum pkt_op_kind kind,
-                      const struct rma_op *op, int64_t offset, size_t len);
-
 #endif
