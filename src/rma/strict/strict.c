@@ -167,8 +167,6 @@ int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const 
                                     .basic = kind == STRICT_ACC ? op->ttype->basic : ACC_NONE};
     int err = check_hints(w, kind, acc_op);
     if (!err)
-        err = strict_check_noput(w, t, kind, acc_op);
-    if (!err)
         err = check_overlap(w, rank, op, offset, a);
     if (err)
         return err;

@@ -45,8 +45,7 @@ const char *strict_describe(unsigned kind, unsigned op, char *buf, size_t len);
 /* strict_op checks an operation of valid arguments at byte offset of t's memory, which is about to
  * be performed, and remembers it if the answer is MRMA_SUCCESS. Accumulates: kind STRICT_ACC,
  * op->op ACC_OP_NONE for compare-and-swap. MRMA_ERR_RMA_CONFLICT, MRMA_ERR_OP (which_accumulate_ops
- * does not have it), MRMA_ERR_ASSERT (the target has said that no put will come); with a message.
- * Takes the mutex. */
+ * does not have it); with a message. Takes the mutex. */
 int strict_op(struct win *w, struct rma_target *t, enum strict_kind kind, const struct rma_op *op,
               int64_t offset);
 

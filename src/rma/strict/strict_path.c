@@ -8,16 +8,23 @@
 #include "base/err.h"
 #include "rma/strict/strict_impl.h"
 
+/* May the operation be done? Then it is remembered. */
+static int check(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                 const struct rma_op *op, int64_t offset)
+{
+    const enum strict_kind access = kind == PKT_OP_PUT   ? STRICT_PUT
+                                    : kind == PKT_OP_GET ? STRICT_GET
+                                                         : STRICT_ACC;
+    const int err =
+        strict_check_noput(w, t, access, access == STRICT_ACC ? op->op : (unsigned)ACC_OP_NONE);
+    return err ? err : strict_op(w, t, access, op, offset);
+}
+
 static int strict_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, int64_t offset, size_t len)
 {
     /* A notification alone touches no byte. */
-    const int err = !len ? MRMA_SUCCESS
-                         : strict_op(w, t,
-                                     kind == PKT_OP_PUT   ? STRICT_PUT
-                                     : kind == PKT_OP_GET ? STRICT_GET
-                                                          : STRICT_ACC,
-                                     op, offset);
+    const int err = len ? check(w, t, kind, op, offset) : MRMA_SUCCESS;
     return err ? err : route_next(t, &strict_path)->operate(w, t, kind, op, offset, len);
 }
 
