@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mapped.c - the way to a target whose memory is mapped here, this process's own included: loads
- * and stores (load_store.h), in a dynamic window at the regions that are attached here (attached.h).
+ * and stores (load_store.h), in a dynamic window at the regions that are attached here
+ * (attached.h).
  *
  * Operations are complete when they return, but stores may still be in the processor's buffer: so a
  * put makes the window dirty, and a flush is a full fence if the window is. No state, no locks.
