@@ -1,6 +1,6 @@
 dnl SPDX-License-Identifier: BSD-3-Clause
 # MRMA_LIBFABRIC_SYMBOLS - the name of the libfabric that the headers belong to, and the versions
-# of its functions' symbols, as the linker chooses them: what src/netmod/ofi/load.c asks the dynamic
+# of its functions' symbols, as the linker chooses them: what src/netmod/ofi/dlopen_libfabric.c asks the dynamic
 # linker for. libfabric keeps a function's older forms under the versions that they had.
 AC_DEFUN([MRMA_LIBFABRIC_SYMBOLS], [
 AC_CHECK_TOOL([OBJDUMP], [objdump], [no])

@@ -60,7 +60,7 @@ if test -n "$fabrics"; then
     for program in $programs; do
         test -f "$top_srcdir/test/apps/expected/$program" || die "--fabrics: $program has no file in test/apps/expected"
     done
-    . "$top_srcdir/test/fabrics.sh"
+    . "$top_srcdir/test/lists/fabrics.sh"
     test "$fabrics" != all || fabrics=$profiles
     for fabric in $fabrics; do
         case " $profiles roce " in *" $fabric "*) ;; *) die "there is no fabric '$fabric', only: $profiles roce" ;; esac

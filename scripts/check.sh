@@ -76,12 +76,12 @@ run_tests() {
     if test "$CHECK" = short; then
         # Without check_PROGRAMS and check_DATA, all of which would be built.
         TESTLIST=$short_list make -k check-TESTS check_PROGRAMS= check_DATA= \
-            TESTS="test/check-exports.sh $(test "$host" != abi || echo test/abi-hosts.tap) test/mpi-auto.tap"
+            TESTS="test/source/check-exports.sh $(test "$host" != abi || echo test/product/abi-hosts.tap) test/lists/mpi-auto.tap"
         return
     fi
     if test "$CHECK" = threads; then
         TESTLIST=$threads_list make -k check-TESTS check_PROGRAMS= check_DATA= \
-            TESTS='test/mpi-auto.tap test/mpi-packets.tap'
+            TESTS='test/lists/mpi-auto.tap test/lists/mpi-packets.tap'
         return
     fi
     code=0
@@ -107,7 +107,7 @@ is_later() {
 }
 # What is made for the lists, by make's own variables.
 # shellcheck disable=SC2016
-list_programs='$(mpi_tests) test/cma-probe test/refuse-calls test/fuzz/make_corpus'
+list_programs='$(mpi_tests) test/support/cma-probe test/support/refuse-calls test/fuzz/make_corpus'
 
 # The unit tests that were compiled with mpi.h in the first build.
 units_of_host() {
@@ -116,7 +116,7 @@ units_of_host() {
         sed 's|.*/|test/unit/|; s|-.*||; s|\.Po$||' | sort -u | tr '\n' ' '
 }
 
-# The runs under mpiexec that took longest, from the comments of test/run-list.sh.
+# The runs under mpiexec that took longest, from the comments of test/lists/run-list.sh.
 slowest() {
     find test -name 'mpi-*.log' -exec awk '
         /^ok / { name = $0; sub(/^ok [0-9]+ - /, "", name); sub(/: in part .*/, "", name) }

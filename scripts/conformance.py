@@ -22,7 +22,7 @@ ELSEWHERE = ("unit", "sim", "apps", "tap")  # tests that are no programs of test
 HOSTS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 HELPER = "mtest"  # what all programs of test/mpi link
 SOURCES = ("test/mpi/*.[ch]", "test/mpi/*.f90", "test/mpi/*.py", "test/mpi/*.sh", "test/unit/*.c", "test/sim/*.c",
-           "test/check-*.sh", "test/apps/*.sh", "test/*.tap")
+           "test/source/check-*.sh", "test/apps/*.sh", "test/*.tap")
 FORTRAN = (("mpi_f08", re.compile(r" *use mpi_f08")), ("mpi", re.compile(r" *use mpi *$")),
            ("mpif.h", re.compile(r" *include 'mpif.h'")))
 EXPORT = re.compile(r" *(?:MRMA_)?EXPORT_(MPI|MPIRMA)\(([^)]*)\)")

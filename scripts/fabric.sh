@@ -94,7 +94,7 @@ to_run() { # list, path, settings
     cat >"$out/run.sh" <<END
 cd '$(build_dir "$host")' || exit 1
 ${3:+export $3}
-TESTLIST='$top_srcdir/test/mpi/$1' MTEST_SLOWER=8 sh '$top_srcdir/test/run-list.sh' $2 >/mnt/tap 2>/mnt/errors
+TESTLIST='$top_srcdir/test/mpi/$1' MTEST_SLOWER=8 sh '$top_srcdir/test/lists/run-list.sh' $2 >/mnt/tap 2>/mnt/errors
 END
 }
 
@@ -161,7 +161,7 @@ run_profiles() {
     rm -rf "$out" && mkdir -p "$out" || exit 1
     say "the fabrics of the test provider for $host"
     (cd "$(build_dir "$host")" &&
-        TESTLIST="$top_srcdir/test/mpi/$list" sh "$top_srcdir/test/run-list.sh" fabric >"$out/tap" 2>"$out/console")
+        TESTLIST="$top_srcdir/test/mpi/$list" sh "$top_srcdir/test/lists/run-list.sh" fabric >"$out/tap" 2>"$out/console")
 }
 
 # The programs of lists.

@@ -80,7 +80,7 @@ openmpi6)
     exec sh "$top_srcdir/scripts/debian-release.sh" forky "$@"
     ;;
 pypi-mpich)
-    # Where the wheel of Intel MPI can be had, test/abi-hosts.tap runs one copy of the library over both.
+    # Where the wheel of Intel MPI can be had, test/product/abi-hosts.tap runs one copy of the library over both.
     if (wheel impi-rt) >/dev/null 2>&1 && wheel=$(echo "$where"/impi-rt/*.data/data) && test -d "$wheel"; then
         ABI_ALSO=$wheel/bin/mpiexec=$wheel/lib/libmpi_abi.so.1
         export ABI_ALSO

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # mutants.sh - is each line of ordering, locks and counting needed by a test? Edits the library one line at a
-# time, by the list test/mutants, and runs the tests that the list names for it: one of them must fail.
+# time, by the list test/source/mutants, and runs the tests that the list names for it: one of them must fail.
 #
 #   sh scripts/mutants.sh             all edits, about half an hour
 #   sh scripts/mutants.sh NAME...     those named
@@ -17,7 +17,7 @@ top_srcdir=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 for argument; do
     case $argument in -*) unknown_option "$argument" ;; esac
 done
-list=$top_srcdir/test/mutants
+list=$top_srcdir/test/source/mutants
 work=$top_srcdir/build-mutants
 
 # The tracked files as they are now, where they differ from the copy.

@@ -60,7 +60,7 @@ in_tree "$clean" sh -c 'cd /srv/origin && git init -q && git add -A && git -c us
     git clone -q /srv/origin /srv/checkout' || die "can't make a repository in $clean"
 
 # One shell runs them all, as a user's does; behind each it says what came out.
-sh "$top_srcdir/test/readme-commands.sh" >"$log.commands"
+sh "$top_srcdir/test/product/readme-commands.sh" >"$log.commands"
 while IFS= read -r command; do
     printf '%s\n' "$command"
     # shellcheck disable=SC2016 # for the shell in the tree

@@ -5,14 +5,14 @@
  *     doc-tables variables|tuning|counters
  *
  * The rows come from the tables that the library itself uses: settings from
- * src/base/conf_table.h, counters from src/engine_stats.c. scripts/tables.sh writes them into the
- * documents; check-docs.sh compares. The program is not installed.
+ * src/base/conf_table.h, counters from src/engine/engine_stats.c. scripts/tables.sh writes them
+ * into the documents; check-docs.sh compares. The program is not installed.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/conf.h"
-#include "engine.h"
+#include "engine/engine.h"
 
 static void print_settings(const struct conf_var *var)
 {

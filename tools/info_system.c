@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "sys/event.h"
+#include "sys/futex_event.h"
 #include "sys/topo.h"
 
 /* The child stores and notifies; the parent sleeps until it sees the store. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 
 static bool is_end(const struct argp_option *option)
 {
@@ -37,7 +37,7 @@ static const char *nearest(const struct argp_option *options, const char *word, 
 
     for (; !is_end(options); options++)
         if (options->name && !(options->flags & OPTION_HIDDEN) &&
-            nearest_distance(word, n, options->name) < nearest_distance(word, n, best))
+            edit_distance(word, n, options->name) < edit_distance(word, n, best))
             best = options->name;
     return nearest_is_near(word, n, best) ? best : NULL;
 }

@@ -9,7 +9,7 @@
 # that applies.
 
 : "${benchmark:=}"
-: "${MPIEXEC:=$(sed -n "s/^MPIEXEC='\(.*\)'$/\1/p" "$(dirname "$benchmark")/../../test/env.sh" 2>/dev/null)}"
+: "${MPIEXEC:=$(sed -n "s/^MPIEXEC='\(.*\)'$/\1/p" "$(dirname "$benchmark")/../../test/run/env.sh" 2>/dev/null)}"
 : "${MPIEXEC:=mpiexec}"
 : "${MPIEXEC_FLAGS:=}"
 

@@ -11,7 +11,7 @@ top_srcdir=$(cd "$(dirname "$0")/../.." && pwd) || exit 2
 . "$top_srcdir/scripts/options.sh"
 answer_first "$@"
 case ${1-} in -*) unknown_option "$1" ;; esac
-. ./test/env.sh || exit 2
+. ./test/run/env.sh || exit 2
 test $# -ge 3 || { echo "usage: trace-overhead.sh RUNS NPROCS PROGRAM [ARGUMENT...]" >&2 && exit 2; }
 runs=$1
 nprocs=$2
@@ -27,7 +27,7 @@ one() {
     shift
     rm -rf "$work/trace"
     # shellcheck disable=SC2016 # for the inner shell
-    bash -c 'TIMEFORMAT="%R %U %S"; time sh "$@" >"$0/out" 2>&1' "$work" "$abs_top_srcdir/test/mpiexec.sh" "$nprocs" \
+    bash -c 'TIMEFORMAT="%R %U %S"; time sh "$@" >"$0/out" 2>&1' "$work" "$abs_top_srcdir/test/run/mpiexec.sh" "$nprocs" \
         "$MPI_RMA_RUN" "$@" 2>"$work/time" || { tail -n 20 "$work/out" >&2 && exit 1; }
     echo "$how,$(tr ' ' , <"$work/time")" >>"$work/times.csv"
 }

@@ -5,7 +5,7 @@
  * The rows of conf_table.h become conf_vars and conf_tuning, and their defaults conf_default. An
  * unset variable and an empty one both mean the default. *conf is written only when every variable
  * was understood. No state, no locks. Neighbours: engine.c loads, mpi-rma-info shows,
- * mpi/process/environment.c tells.
+ * mpi/process/tell_environment.c tells.
  */
 #include "base/conf.h"
 
@@ -18,7 +18,7 @@
 
 #include "base/conf_table.h"
 #include "base/err.h"
-#include "base/nearest.h"
+#include "base/edit_distance.h"
 
 static const char *const path_words[] = {
     [CONF_PATH_AUTO] = "auto",
@@ -141,7 +141,7 @@ static const char *nearest(const struct conf_var *rows, const char *name, size_t
     size_t least = SIZE_MAX;
 
     for (; rows->name != NULL; rows++) {
-        const size_t now = nearest_distance(name + skip, len - skip, rows->name + skip);
+        const size_t now = edit_distance(name + skip, len - skip, rows->name + skip);
 
         if (now < least) {
             least = now;

@@ -23,7 +23,7 @@
  * Required: name, reserve, commit, poll, pending, disconnect. The others are
  * there if the channel's caps say so, and need not otherwise.
  *
- * test/unit/test_channel.c is the conformance test: a new channel is added there.
+ * test/unit/shm/test_shm_channel.c is the conformance test: a new channel is added there.
  */
 #ifndef MRMA_CH3_CHANNEL_H
 #define MRMA_CH3_CHANNEL_H
@@ -191,7 +191,7 @@ struct ch3_channel_ops {
     /* pending returns whether anything waits to be polled. A thread calls it before it sleeps,
      * without the engine's lock, also while another thread polls. Where the channel has neither
      * CAP_WAIT nor CAP_POLLED it must not miss a packet that was committed before the sleeper
-     * announced itself (sys/event.h). */
+     * announced itself (sys/futex_event.h). */
     bool (*pending)(struct ch3_channel *ch);
 
     /* disconnect is called when the peer of vc will not be used any more; in any state, and maybe

@@ -7,7 +7,7 @@
  * (epochs, window, rank, bounds) its handlers check.
  *
  * Locks: the engine's, held by the channel's caller. Neighbours: the channels call this,
- * src/rma/handlers.c has the table of handlers.
+ * src/rma/layer/handlers.c has the table of handlers.
  */
 #include "base/copy.h"
 #include "base/err.h"

@@ -7,7 +7,7 @@
  * wire. A connection is in ch3->pending_vcs exactly while its queue is not empty.
  * Locks: the engine's, held by the caller.
  *
- * Neighbours: progress.c pushes; vc.c ends what a lost connection has queued; the channels give
+ * Neighbours: ch3_progress.c pushes; vc.c ends what a lost connection has queued; the channels give
  * room.
  */
 #include <stdlib.h>

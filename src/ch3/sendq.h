@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sendq.h - what progress.c needs of the send queues (sendq.c).
+ * sendq.h - what ch3_progress.c needs of the send queues (sendq.c).
  *
  * Locks: the engine's, held by the caller.
  */

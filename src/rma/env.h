@@ -3,7 +3,7 @@
  * env.h - what src/rma needs from the outside: memory that processes of the node can map, the
  * processes behind the records of a bootstrap exchange, and the network.
  *
- * The engine implements it (engine_env.c, which puts it together, engine_mem.c, engine_attach.c,
+ * The engine implements it (engine_impl.c, which puts it together, engine_mem.c, engine_xpmem.c,
  * engine_peer.c and engine_net.c) with the shm layer and the netmod; tests and the simulation
  * (test/sim) with plain memory. Records and locations are opaque here: they are made and understood
  * by the same implementation on both sides.
@@ -19,7 +19,7 @@
 #include "acc/stripe.h"
 #include "boot/boot.h"
 #include "ch3/ch3.h"
-#include "sys/attention.h"
+#include "sys/polling.h"
 
 struct trace;
 
@@ -114,12 +114,12 @@ struct rma_peer {
     int32_t pid;  /* for process_vm_*; valid where node is true */
     bool node;    /* same node: attention, stripes and memory can be reached */
     bool self;
-    bool net;                    /* packets to it take the network */
-    bool assisted;               /* process_vm_* to it works (probed once) */
-    int assisted_errno;          /* why not */
-    bool attachable;             /* what it exports can be attached (probed once) */
-    struct attention *attention; /* whether it polls, where it sleeps; NULL: not on this node */
-    int ring_fd;                 /* rma_env's, to wake it with */
+    bool net;                  /* packets to it take the network */
+    bool assisted;             /* process_vm_* to it works (probed once) */
+    int assisted_errno;        /* why not */
+    bool attachable;           /* what it exports can be attached (probed once) */
+    struct polling *attention; /* whether it polls, where it sleeps; NULL: not on this node */
+    int doorbell_fd;           /* rma_env's, to wake it with */
     const struct rma_notice *notices; /* RMA_NOTICES of them, where attention is there */
     struct stripes stripes;           /* its accumulate locks */
     _Atomic uint64_t seen_alive;      /* the engine's clock when path/assisted.c last saw it live */
@@ -301,12 +301,12 @@ struct rma_env {
      * without the lock. NULL: there is no program above. */
     void (*say_call)(char *text, size_t len);
 
-    struct attention *attention; /* this process's own, which its peers see */
-    struct rma_notice *notices;  /* the same: RMA_NOTICES of them */
+    struct polling *attention;  /* this process's own, which its peers see */
+    struct rma_notice *notices; /* the same: RMA_NOTICES of them */
     /* Doorbells of the events in attention, for a thread that blocks on descriptors, too: those of
      * the application's threads, and the agent's. Open before a channel has descriptors. */
     const struct doorbell *bell, *agent_bell;
-    int ring_fd; /* what this process rings others' doorbells with (sys/doorbell.h); -1: none */
+    int doorbell_fd; /* what this process rings others' doorbells with (sys/doorbell.h); -1: none */
     struct stripes stripes; /* the accumulate locks of this process's memory */
 
     struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */

@@ -7,7 +7,8 @@
  * parent's.
  *
  * Locks: heap->mutex is taken before the fork and given back after it, in the parent and in the
- * child. Neighbours: fork_copies.c, which copies; src/engine.c, which calls this around forks.
+ * child. Neighbours: fork_copies.c, which copies; src/engine/engine.c, which calls this around
+ * forks.
  */
 #include "shm/heap_chunk.h"
 

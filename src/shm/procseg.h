@@ -19,7 +19,7 @@
  * A pairs with the load before B, so what the sender has entered and cleared is visible. C pairs
  * with D: nobody else writes an entry once its sender has ended. What the receiver notes about an
  * entry is stored with release, its state last, and so is how many entries are looked at, since
- * threads that ask whether anything is there read both without the lock (channel.c).
+ * threads that ask whether anything is there read both without the lock (shm_channel.c).
  *
  * A sender that dies in between leaves an entry that is never filled; nobody waits for it.
  */
@@ -30,7 +30,7 @@
 #include <stdalign.h>
 
 #include "shm/heap.h"
-#include "sys/attention.h"
+#include "sys/polling.h"
 #include "sys/fmutex.h"
 
 enum {
@@ -53,7 +53,7 @@ static_assert(sizeof(struct procseg_ring) == MRMA_CACHE_LINE, "one writer a line
 struct procseg {
     uint64_t magic;
     uint64_t uid;
-    struct attention attention;
+    struct polling attention;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings; /* announced so far */
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];

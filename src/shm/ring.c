@@ -7,11 +7,11 @@
  * at the start of the buffer. The word 0 is none in any lap.
  *
  * No locks: one thread at a time at each end, by the engine's lock of its process; ring_has_data
- * takes none. Neighbour: channel.c, whose packets these are.
+ * takes none. Neighbour: shm_channel.c, whose packets these are.
  */
 #include "shm/ring.h"
 
-#include "base/order.h"
+#include "base/tsan_order.h"
 #include "ch3/channel.h"
 
 typedef _Atomic uint64_t ring_word;

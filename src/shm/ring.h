@@ -48,7 +48,7 @@
  *   D: head: room now?                    S's number new? wake the producer
  *
  * By the two fences one of the two sees the other's store. A producer that sleeps has tried after
- * it announced itself as a sleeper, so it is woken (event.h). Every look that finds no
+ * it announced itself as a sleeper, so it is woken (futex_event.h). Every look that finds no
  * room is a new S, since the answer to the last one may have come before the sleeper announced
  * itself.
  *

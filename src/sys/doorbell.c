@@ -4,10 +4,10 @@
  *
  * Ringing makes a socket for the one datagram, since what is sent counts against its socket until
  * it is taken: rings to many sleepers that take no notice would use up one that all share. Such a
- * one, the ring_fd, is for when no other can be had. Who rings finds the sleeper deep asleep, so
- * that wake-up costs more than the socket.
+ * one, the doorbell_fd, is for when no other can be had. Who rings finds the sleeper deep asleep,
+ * so that wake-up costs more than the socket.
  *
- * No state, no locks. Neighbour: event.c, which rings.
+ * No state, no locks. Neighbour: futex_event.c, which rings.
  */
 #define _GNU_SOURCE 1 /* SOCK_CLOEXEC */
 #include "sys/doorbell.h"
@@ -81,11 +81,11 @@ int doorbell_ring_fd(void)
     return socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 }
 
-bool doorbell_ring(uint64_t id, int ring_fd)
+bool doorbell_ring(uint64_t id, int doorbell_fd)
 {
     struct sockaddr_un name;
     const socklen_t len = name_of(id, &name);
-    const int own = doorbell_ring_fd(), fd = own >= 0 ? own : ring_fd;
+    const int own = doorbell_ring_fd(), fd = own >= 0 ? own : doorbell_fd;
     if (fd < 0)
         return false;
     /* A full queue is a doorbell that has been rung. */

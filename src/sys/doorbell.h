@@ -9,7 +9,7 @@
  * one node only if they share it. A ring carries nothing but "look again"; one from
  * a stranger costs a look.
  *
- * No state outside the struct, no locks. Neighbour: event.h, which rings.
+ * No state outside the struct, no locks. Neighbour: futex_event.h, which rings.
  */
 #ifndef MRMA_SYS_DOORBELL_H
 #define MRMA_SYS_DOORBELL_H
@@ -43,9 +43,9 @@ void doorbell_empty(const struct doorbell *bell);
 int doorbell_ring_fd(void);
 
 /* doorbell_ring makes the doorbell with this id readable, in three system calls; never waits.
- * ring_fd: what doorbell_ring_fd has returned, or -1. Returns false if it did not ring, because
- * this process has no descriptor to spare and ring_fd is -1. That nobody has the name any more is
- * no error. */
-bool doorbell_ring(uint64_t id, int ring_fd);
+ * doorbell_fd: what doorbell_ring_fd has returned, or -1. Returns false if it did not ring, because
+ * this process has no descriptor to spare and doorbell_fd is -1. That nobody has the name any more
+ * is no error. */
+bool doorbell_ring(uint64_t id, int doorbell_fd);
 
 #endif

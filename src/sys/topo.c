@@ -7,7 +7,7 @@
  * objects included, and the allowed set comes from the scheduler in both cases,
  * so that the two functions cannot disagree. No state, no locks.
  *
- * Neighbours: engine_env.c, which tells a process's units to others; src/mpi, which splits
+ * Neighbours: engine_impl.c, which tells a process's units to others; src/mpi, which splits
  * communicators.
  */
 #define _GNU_SOURCE 1 /* sched_getaffinity */

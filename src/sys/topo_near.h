@@ -7,8 +7,8 @@
  * processing units on which the process may run. A process that may run everywhere is equally near
  * to all.
  *
- * No state, no locks. Neighbours: topo.h, sets of processing units; netmod/ofi/choose.c, which
- * takes a network card.
+ * No state, no locks. Neighbours: topo.h, sets of processing units; netmod/ofi/select_provider.c,
+ * which takes a network card.
  */
 #ifndef MRMA_SYS_TOPO_NEAR_H
 #define MRMA_SYS_TOPO_NEAR_H

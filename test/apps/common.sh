@@ -14,7 +14,7 @@
 #   app_judge       from the exit code $rc and the output in $tmp/out of the test $test prints
 #                   lines "pass|fail|skip POINT"; without it the exit code decides
 # with $host, $app (the directory of the sources that are unpacked and of the builds) and the
-# variables of test/env.sh set. Where test/apps/expected has a file of the program's name, all points
+# variables of test/run/env.sh set. Where test/apps/expected has a file of the program's name, all points
 # are held against that: app_tests prints all tests, and those that CI runs are chosen there. That is what
 # the hosts of the interfaces of their own give: the build for the standard ABI is held against the host alone in the same run.
 
@@ -181,10 +181,10 @@ run_variant() {
     rm -f "$tmp"/stats*.csv
     began=$(centiseconds)
     # shellcheck disable=SC2086 # lists of words
-    run_limited "$limit" sh "$abs_top_srcdir/test/mpiexec.sh" "$nprocs" env $settings $command
+    run_limited "$limit" sh "$abs_top_srcdir/test/run/mpiexec.sh" "$nprocs" env $settings $command
     took=$(($(centiseconds) - began))
     test ! -e "$tmp/hung" || rc=timeout
-    windows=$(awk -v rank=all -v name=windows -f "$abs_top_srcdir/test/counter.awk" "$tmp"/stats*.csv 2>/dev/null) || windows=0
+    windows=$(awk -v rank=all -v name=windows -f "$abs_top_srcdir/test/run/counter.awk" "$tmp"/stats*.csv 2>/dev/null) || windows=0
     printf 'run\t%s\t%s\t%s\t%s\t%s\t%s\n' "$test" "$variant" "$round" "$took" "$rc" "$windows"
     app_judge >"$tmp/points"
     test "$rc" != timeout || sed -i 's/^pass /fail /' "$tmp/points"
@@ -255,9 +255,9 @@ unexpected() {
 prepare_app() {
     program=$1
     host=$2
-    cd "$(build_dir "$host")" && . ./test/env.sh || exit 1
-    . "$top_srcdir/test/limit.sh"
-    . "$top_srcdir/test/fabrics.sh"
+    cd "$(build_dir "$host")" && . ./test/run/env.sh || exit 1
+    . "$top_srcdir/test/run/limit.sh"
+    . "$top_srcdir/test/lists/fabrics.sh"
     . "$top_srcdir/test/apps/$program.sh"
     case " $app_hosts " in *" $host "*) ;; *) return 1 ;; esac
     mkdir -p "$app/$host/$program" && cd "$app/$host/$program" || exit 1

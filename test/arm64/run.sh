@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh TREE AS_KERNEL LIMIT PROGRAM - run a unit test for ARM64 under qemu-user with the libraries of TREE,
-# for at most LIMIT seconds, with AS_KERNEL (as_kernel.c) preloaded. Reports in TAP as test/unit.sh does; a failure
+# for at most LIMIT seconds, with AS_KERNEL (as_kernel.c) preloaded. Reports in TAP as test/run/unit.sh does; a failure
 # that test/arm64/known has with its reason is the emulator's and becomes a skipped point.
 
 here=$(dirname "$0")

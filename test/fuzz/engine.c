@@ -14,7 +14,7 @@
 #include "../sim/channel_stub.h"
 #include "change.h"
 #include "rma/create/win_exchange.h"
-#include "rma/layer.h"
+#include "rma/layer/layer.h"
 #include "sys/procstart.h"
 
 /* ---- the environment ---- */

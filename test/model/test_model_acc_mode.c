@@ -18,7 +18,7 @@ static struct rma_target *model_peek(const struct win *w, int rank);
 #define win_peek model_peek
 #define rma_backoff(rma, round) ((void)(rma), (void)(round), model_pause())
 #include "rma/path/acc_atomic.c"
-#include "sys/event.c"
+#include "sys/futex_event.c"
 
 #include "explore.h"
 
@@ -26,7 +26,7 @@ enum { RANKS = 2, OWNER = 0 };
 
 static struct rma rma;
 static struct rma_env env;
-static struct attention attention;
+static struct polling attention;
 static struct rma_peer peer[RANKS];
 static struct rma_target target[RANKS];
 static struct win_ctl ctl[RANKS];

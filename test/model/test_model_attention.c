@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_model_attention.c - attention.h in every order: a packet is served, whether the target's
+ * test_model_attention.c - polling.h in every order: a packet is served, whether the target's
  * application polls, sleeps in a wait or has just stopped, with its agent asleep.
  */
 #define _GNU_SOURCE 1
@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-#include "sys/attention.c"
-#include "sys/event.c"
+#include "sys/polling.c"
+#include "sys/futex_event.c"
 
 #include "explore.h"
 
-static struct attention at;
+static struct polling at;
 static _Atomic uint32_t sent, served;
 static uint32_t senders;
 static bool membarrier;
@@ -27,7 +27,7 @@ static void setup(void)
     memset(&at, 0, sizeof at);
     atomic_store_explicit(&at.threads.membarrier, membarrier, memory_order_relaxed);
     atomic_store_explicit(&at.agent.membarrier, membarrier, memory_order_relaxed);
-    attention_agent_begins(&at);
+    polling_agent_begins(&at);
     atomic_store_explicit(&sent, 0, memory_order_relaxed);
     atomic_store_explicit(&served, 0, memory_order_relaxed);
 }
@@ -55,24 +55,24 @@ static bool pending(void)
 static void sender(void)
 {
     atomic_fetch_add_explicit(&sent, 1, memory_order_seq_cst);
-    (void)attention_call(&at, EVENT_NO_POLL);
+    (void)polling_call(&at, EVENT_NO_POLL);
 }
 
 /* One sender publishes by a store, as a ring does. */
 static void only_sender(void)
 {
     atomic_store_explicit(&sent, 1, memory_order_release);
-    (void)attention_call(&at, EVENT_NO_POLL);
+    (void)polling_call(&at, EVENT_NO_POLL);
 }
 
 /* As rma/progress/agent.c sleeps on an event. */
 static void agent(void)
 {
     while (!all_served()) {
-        if (!attention_threads_poll(&at) && serve())
+        if (!polling_threads_poll(&at) && serve())
             continue;
         const uint32_t ticket = event_enter(&at.agent);
-        if (!all_served() && (attention_threads_poll(&at) || !pending()))
+        if (!all_served() && (polling_threads_poll(&at) || !pending()))
             event_sleep(&at.agent, ticket, 0);
         event_leave(&at.agent);
     }
@@ -87,9 +87,9 @@ static void agent_ends(void)
 /* A call polls for a while, and ends; what comes later is the agent's. */
 static void caller(void)
 {
-    attention_poll_begin(&at);
+    polling_poll_begin(&at);
     (void)serve();
-    attention_poll_end(&at);
+    polling_poll_end(&at);
     if (pending())
         event_notify(&at.agent, EVENT_NO_POLL);
     agent_ends();
@@ -98,7 +98,7 @@ static void caller(void)
 /* A call waits for the packet: it polls, then it sleeps. */
 static void waiter(void)
 {
-    attention_poll_begin(&at);
+    polling_poll_begin(&at);
     while (!all_served()) {
         if (serve())
             continue;
@@ -107,7 +107,7 @@ static void waiter(void)
             event_sleep(&at.threads, ticket, 0);
         event_leave(&at.threads);
     }
-    attention_poll_end(&at);
+    polling_poll_end(&at);
     agent_ends();
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_model_channel.c - shm/channel.c in every order: a ring is not unmapped while a thread
+ * test_model_channel.c - shm/shm_channel.c in every order: a ring is not unmapped while a thread
  * without the lock looks whether something lies in it; and a sender that sleeps without room is
  * woken by who takes packets out.
  */
@@ -14,10 +14,10 @@
 
 #include <cmocka.h>
 
-#include "shm/channel.c"
+#include "shm/shm_channel.c"
 #include "shm/ring.c"
-#include "sys/attention.c"
-#include "sys/event.c"
+#include "sys/polling.c"
+#include "sys/futex_event.c"
 
 #include "explore.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_model_event.c - event.h in every order: who sleeps is woken, by the full form and by the
- * one with membarrier, by one notifier and by two, and where the sleeper blocks in poll(2).
+ * test_model_event.c - futex_event.h in every order: who sleeps is woken, by the full form and by
+ * the one with membarrier, by one notifier and by two, and where the sleeper blocks in poll(2).
  */
 #define _GNU_SOURCE 1
 #include <poll.h>
@@ -19,7 +19,7 @@ static long model_ppoll(struct pollfd *set, const struct timespec *limit);
 #define doorbell_ring model_doorbell_ring
 #define doorbell_empty model_doorbell_empty
 #include "explore.h"
-#include "sys/event.c"
+#include "sys/futex_event.c"
 
 enum { SLEEPER = 0 };
 
@@ -30,9 +30,9 @@ static bool membarrier;
 static _Atomic uint32_t rung; /* what lies in the doorbell */
 static struct doorbell bell;
 
-bool model_doorbell_ring(uint64_t id, int ring_fd)
+bool model_doorbell_ring(uint64_t id, int doorbell_fd)
 {
-    (void)id, (void)ring_fd;
+    (void)id, (void)doorbell_fd;
     atomic_store_explicit(&rung, 1, memory_order_seq_cst);
     model_wake(SLEEPER);
     return true;

@@ -22,8 +22,8 @@ static struct rma_target *model_peek(const struct win *w, int rank);
 #define win_peek model_peek
 #include "rma/target/lock_queue.c"
 #include "rma/win/target_lock.c"
-#include "sys/attention.c"
-#include "sys/event.c"
+#include "sys/polling.c"
+#include "sys/futex_event.c"
 
 #include "explore.h"
 
@@ -31,7 +31,7 @@ enum { PACKETS = 2 };
 
 static struct rma rma;
 static struct rma_env env;
-static struct attention attention;
+static struct polling attention;
 static struct rma_peer peer;
 static struct rma_target target;
 static struct win_ctl ctl;

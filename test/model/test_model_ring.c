@@ -78,7 +78,7 @@ static void producer_one_more(void)
         model_sleep();
 }
 
-/* As shm/channel.c: until nothing is left, then is there somebody to wake? */
+/* As shm/shm_channel.c: until nothing is left, then is there somebody to wake? */
 static void consumer(void)
 {
     while (got < total + 1) {

@@ -7,7 +7,7 @@
  * 16 bits rounded once.
  */
 #include "acc_ref.h"
-#include "../half.h"
+#include "test/support/half.h"
 
 #include <complex.h>
 #include <float.h>

@@ -104,7 +104,7 @@ mkdir "$tmp/small" || exit 1
 if unshare -m true 2>/dev/null; then
     cat >"$tmp/in-small" <<'END'
 mount -t tmpfs -o size=64m tmpfs "$1" || exit 78
-MPIRMA_SEGMENT_DIR=$1 sh "$abs_top_srcdir/test/mpiexec.sh" "$2" "$3" 512 memory
+MPIRMA_SEGMENT_DIR=$1 sh "$abs_top_srcdir/test/run/mpiexec.sh" "$2" "$3" 512 memory
 rc=$?
 ls -A "$1" >"$4"
 exit $rc

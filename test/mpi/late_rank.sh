@@ -21,7 +21,7 @@ else
     site='late_rank\+0x[0-9a-f]+'
 fi
 
-MPIRMA_HANG_REPORT=0.1 sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/late_rank" "$tmp/come" "$tmp/fence" >"$tmp/out" 2>&1 </dev/null &
+MPIRMA_HANG_REPORT=0.1 sh "$abs_top_srcdir/test/run/mpiexec.sh" "$np" "$bin/late_rank" "$tmp/come" "$tmp/fence" >"$tmp/out" 2>&1 </dev/null &
 launcher=$!
 wait_for 20 all_say "RANK of a communicator of $np waits for [0-9.]+ s in MPI_Win_allocate for other ranks" ||
     bad "not all ranks have said that they wait in the creation:"

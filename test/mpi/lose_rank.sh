@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # lose_rank.sh HOW [CALL=ERROR...] - a rank dies, and the launcher leaves the others alone (lose_rank.c,
 # which says what HOW is; notified:FORM: notify_lost.c): each of them passes all of its checks. Where
-# system calls are named, they are refused to all ranks (test/refuse-calls.c).
+# system calls are named, they are refused to all ranks (test/support/refuse-calls.c).
 
 . "$abs_top_srcdir/test/mpi/mtest.sh"
 how=$1
@@ -14,7 +14,7 @@ esac
 export MPIEXEC_KEEP=1
 refuse=
 if test $# -gt 0; then
-    refuse="$abs_top_builddir/test/refuse-calls $*"
+    refuse="$abs_top_builddir/test/support/refuse-calls $*"
     # shellcheck disable=SC2086 # words
     why=$($refuse true 2>&1) || skip_all "no seccomp filter here: $why"
 fi
@@ -36,7 +36,7 @@ keep='trap "" USR1; "$@"; exit 0'
 mkdir "$tmp/ranks"
 shm_before
 # shellcheck disable=SC2086
-sh "$abs_top_srcdir/test/mpiexec.sh" "$np" $refuse sh -c "$keep" sh "$program" "$tmp/ranks" "${how#notified:}" \
+sh "$abs_top_srcdir/test/run/mpiexec.sh" "$np" $refuse sh -c "$keep" sh "$program" "$tmp/ranks" "${how#notified:}" \
     >"$tmp/launcher" 2>&1 </dev/null &
 launcher=$!
 wait_for 25 good || {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * membarrier_load.c - the registration for membarrier(2) (src/sys/event.h) is made
+ * membarrier_load.c - the registration for membarrier(2) (src/sys/futex_event.h) is made
  * when the library is loaded, once, and no call of MPI makes it: with threads, which hosts have, it
  * waits for all processors. Where the kernel refuses it to all processes or to some, or refuses the
  * barrier later, processes that sleep are woken all the same and accumulates stay atomic.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # mtest.sh - what the shell tests here share; sourced by them, started by run-list.sh.
 #
-# Needs test/env.sh's variables (abs_top_builddir, MPI_HOST, MPIEXEC, ...). A test
+# Needs test/run/env.sh's variables (abs_top_builddir, MPI_HOST, MPIEXEC, ...). A test
 # calls ok or bad once per check, and finish at the end: exit code 1 if any was bad.
 # Everything goes to a private directory $tmp that is removed at the end.
 
@@ -22,7 +22,7 @@ mpirun() {
     for mt_try in 1 2 3; do
         rm -f "$tmp/stats.csv"
         MT_JOB=$$.$(date +%s%N) # its processes are found by it
-        MT_JOB=$MT_JOB timeout -k 5 $((${MT_LIMIT:-40} * MT_SLOW)) sh "$abs_top_srcdir/test/mpiexec.sh" "$mt_n" "$@" \
+        MT_JOB=$MT_JOB timeout -k 5 $((${MT_LIMIT:-40} * MT_SLOW)) sh "$abs_top_srcdir/test/run/mpiexec.sh" "$mt_n" "$@" \
             >"$tmp/out" 2>&1 </dev/null
         rc=$?
         launcher_gave_up || return 0
@@ -78,7 +78,7 @@ skip_all() {
 
 # counter RANK NAME: what a rank, or all together, have counted in the last mpirun, with MPIRMA_STATS=$tmp/stats.csv
 counter() {
-    awk -v rank="$1" -v name="$2" -f "$abs_top_srcdir/test/counter.awk" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
+    awk -v rank="$1" -v name="$2" -f "$abs_top_srcdir/test/run/counter.awk" "$tmp/stats.csv" || echo "$2 of rank $1 is not counted"
 }
 
 # total NAME: what all processes of the last run over the test provider have counted, with FABRIC_COUNTS_FILE=$tmp/counts
@@ -146,7 +146,7 @@ pids=${MTEST_SHARED:-$tmp}/pids
 start_victims() {
     rm -rf "$pids"
     mkdir "$pids"
-    MPIRMA_LOG=info sh "$abs_top_srcdir/test/mpiexec.sh" "$np" "$bin/kill_victim" "$pids" "$@" \
+    MPIRMA_LOG=info sh "$abs_top_srcdir/test/run/mpiexec.sh" "$np" "$bin/kill_victim" "$pids" "$@" \
         >"$tmp/out" 2>&1 </dev/null &
     launcher=$!
 }

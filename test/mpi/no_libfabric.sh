@@ -16,11 +16,11 @@ without() {
         "$libraries" "$@"
 }
 
-without env MPIRMA_PATH= sh "$abs_top_srcdir/test/mpiexec.sh" 2 "$bin/put_get" >"$tmp/out" 2>&1 </dev/null
+without env MPIRMA_PATH= sh "$abs_top_srcdir/test/run/mpiexec.sh" 2 "$bin/put_get" >"$tmp/out" 2>&1 </dev/null
 rc=$?
 test "$rc" = 0 || bad "a job within a node: exit code $rc"
 
-without env MPIRMA_RANKS_PER_NODE=1 MPIRMA_LOG=info sh "$abs_top_srcdir/test/mpiexec.sh" 2 "$bin/put_get" >"$tmp/out" 2>&1 </dev/null
+without env MPIRMA_RANKS_PER_NODE=1 MPIRMA_LOG=info sh "$abs_top_srcdir/test/run/mpiexec.sh" 2 "$bin/put_get" >"$tmp/out" 2>&1 </dev/null
 rc=$?
 test "$rc" != 0 || bad "a window over two nodes was made without a network"
 seen 'the network needs libfabric, which cannot be loaded: .*libfabric' || bad "no message tells why:"

@@ -37,7 +37,7 @@ static MPI_Win make(MPI_Comm comm)
     return win;
 }
 
-/* How many times longer things may take here (test/run-list.sh). */
+/* How many times longer things may take here (test/lists/run-list.sh). */
 static double slower(void)
 {
     const char *times = getenv("MT_SLOW");

@@ -9,7 +9,7 @@ $own sh -c 'echo 300 >/proc/sys/kernel/ns_last_pid' 2>"$tmp/out" ||
 export MPIEXEC_KEEP=1
 keep='trap "" USR1; "$@"; echo "a rank has ended with $?"; exit 0' # see lose_rank.sh
 # shellcheck disable=SC2086 # words
-timeout -k 5 $((40 * MT_SLOW)) $own sh "$abs_top_srcdir/test/mpiexec.sh" "$np" sh -c "$keep" sh "$bin/pid_reuse" \
+timeout -k 5 $((40 * MT_SLOW)) $own sh "$abs_top_srcdir/test/run/mpiexec.sh" "$np" sh -c "$keep" sh "$bin/pid_reuse" \
     >"$tmp/out" 2>&1 </dev/null
 if seen '^SKIP: '; then
     skip_all "$(sed -n 's/^SKIP: //p' "$tmp/out")"

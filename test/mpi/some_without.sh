@@ -17,7 +17,7 @@ start() {
     shift 2
     {
         # shellcheck disable=SC2016 # for the program's shell
-        timeout -k 5 80 sh "$abs_top_srcdir/test/mpiexec.sh" 4 sh -c '
+        timeout -k 5 80 sh "$abs_top_srcdir/test/run/mpiexec.sh" 4 sh -c '
             case ${PMI_RANK:-$OMPI_COMM_WORLD_RANK} in
             ['"$without"']) exec "$@" ;;
             esac

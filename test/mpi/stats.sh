@@ -15,7 +15,7 @@ if test "$np-$MPI_PATH" = 2-auto; then
     for lacks in $partial; do
         {
             # shellcheck disable=SC2016 # for the program's shell
-            timeout -k 5 $((60 * MT_SLOW)) sh "$abs_top_srcdir/test/mpiexec.sh" 2 sh -c '
+            timeout -k 5 $((60 * MT_SLOW)) sh "$abs_top_srcdir/test/run/mpiexec.sh" 2 sh -c '
                 case ${PMI_RANK:-$OMPI_COMM_WORLD_RANK}-$1 in
                 0-variable) MPIRMA_STATS=1 exec "$2/stats" ;;
                 1-variable) exec "$2/stats" ;;
@@ -139,7 +139,7 @@ written() {
 
 # The last rank ends itself; the host may wait for it in its own part of MPI_Finalize.
 dies() {
-    MPIEXEC_KEEP=1 MPIRMA_STATS="$tmp/die.csv" sh "$abs_top_srcdir/test/mpiexec.sh" 3 sh -c 'trap "" USR1; "$@"; exit 0' \
+    MPIEXEC_KEEP=1 MPIRMA_STATS="$tmp/die.csv" sh "$abs_top_srcdir/test/run/mpiexec.sh" 3 sh -c 'trap "" USR1; "$@"; exit 0' \
         sh "$bin/stats" die >"$tmp/out" 2>&1 </dev/null &
     launcher=$!
     wait_for 20 written || bad "a rank has ended before MPI_Finalize: no table:"

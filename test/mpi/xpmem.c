@@ -4,8 +4,8 @@
  * windows, where XPMEM maps it and where it does not.
  *
  * xpmem PATH: the path that is expected to another process, "mapped" or "cma", or "any". Run over
- * the double of test/xpmem by test/run-list.sh, which can refuse each of its calls. Whatever the
- * path, the data must be right; where it is mapped, MPI_Win_shared_query must tell where.
+ * the double of test/xpmem by test/lists/run-list.sh, which can refuse each of its calls. Whatever
+ * the path, the data must be right; where it is mapped, MPI_Win_shared_query must tell where.
  */
 #define _GNU_SOURCE 1
 #include "mtest.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "rma/layer.h"
+#include "rma/layer/layer.h"
 #include "rma/progress/progress.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/proc_table.h"
@@ -94,7 +94,7 @@ static int agent_start(void *ctx)
 {
     struct fabric_proc *p = ctx;
     rma_agent_begins(&p->rma);
-    attention_agent_begins(&p->seg->attention);
+    polling_agent_begins(&p->seg->attention);
     FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
     return MRMA_SUCCESS;
 }

@@ -31,7 +31,7 @@
 #include "ch3/ch3.h"
 #include "rma/win/win.h"
 #include "self.h"
-#include "shm/channel.h"
+#include "shm/shm_channel.h"
 
 enum { FABRIC_MAX = 64 };
 
@@ -44,7 +44,7 @@ struct fabric_opts {
     int per_node;       /* so many consecutive processes are a node; 0: one node. Others: packets */
     bool threads;       /* several threads of a process call (MPI_THREAD_MULTIPLE) */
     bool no_assist;     /* the kernel refuses cross-memory attach */
-    bool no_membarrier; /* notify with fences, without membarrier (sys/event.h) */
+    bool no_membarrier; /* notify with fences, without membarrier (sys/futex_event.h) */
     unsigned cpus;      /* processors a node is said to have; 0: one (waits yield at once) */
     int node_procs_bound; /* what a launcher says, right or wrong; 0: nothing */
     double hang_report;   /* as MPIRMA_HANG_REPORT */

@@ -6,7 +6,7 @@
  *   random              the seeds that the test suite runs
  *   random SEED [N]     N programs from SEED on; a failure prints its seed
  */
-#include "../unit/pkt_helper.h"
+#include "test/support/pkt_helper.h"
 
 #include <stdio.h>
 

@@ -16,7 +16,7 @@
 #include "rma/create/abandoned.h"
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/proc_table.h"
-#include "rma/layer.h"
+#include "rma/layer/layer.h"
 #include "rma/progress/progress.h"
 #include "acc/stripe.h"
 #include "sim_core.h"

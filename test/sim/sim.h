@@ -90,7 +90,7 @@ struct sim_proc {
     bool dead, buried;
     struct log log;
     struct conf conf;
-    struct attention attention;
+    struct polling attention;
     struct stripes stripes;
     struct rma_notice *notices;
     struct rma_env env;

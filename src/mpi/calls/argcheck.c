@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 #include "base/fault.h"
-#include "engine.h"
-#include "rma/fast.h"
+#include "engine/engine.h"
+#include "rma/layer/fast.h"
 
 typedef unsigned long long ull;
 

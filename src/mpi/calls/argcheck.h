@@ -19,7 +19,7 @@
 #include "mpi/process/errhan.h"
 #include "mpi/process/state.h"
 #include "mpi/process/win_table.h"
-#include "rma/fast.h"
+#include "rma/layer/fast.h"
 #include "rma/rma.h"
 
 /* args_verdict says what is wrong with the arguments in op that args_plain has not found plain: an

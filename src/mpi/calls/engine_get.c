@@ -4,7 +4,7 @@
  *
  * One thread at a time does either (process/state.c). No lock is held meanwhile: what the host is
  * asked for may wait for call-backs of the user that are running, and on Open MPI, in a program
- * that gets there without self_make_ahead (self.h), for other threads.
+ * that gets there without self_make_ahead (own_comm.h), for other threads.
  *
  * Neighbours: engine.h, what is made; init.c and session.c, which end it.
  */
@@ -14,18 +14,18 @@
 
 #include "base/conf.h"
 #include "base/err.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "mpi/host/host_poll.h"
 #include "mpi/host/host_progress.h"
 #include "mpi/process/call_site.h"
-#include "mpi/host/self.h"
+#include "mpi/host/own_comm.h"
 #include "mpi/process/fork.h"
 #include "mpi/process/membarrier.h"
 #include "mpi/process/state.h"
-#include "mpi/process/stats.h"
+#include "mpi/process/print_stats.h"
 #include "mpi/process/win_table.h"
 #include "mpi/traced/traced.h"
-#include "rma/fast.h"
+#include "rma/layer/fast.h"
 
 /* What is made by calls of the host: everything or nothing. */
 static int use_host(struct mpi_state *made, char *msg, size_t len)

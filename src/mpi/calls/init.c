@@ -29,10 +29,10 @@
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
 #include "mpi/host/host_poll.h"
-#include "mpi/host/self.h"
-#include "mpi/process/environment.h"
+#include "mpi/host/own_comm.h"
+#include "mpi/process/tell_environment.h"
 #include "mpi/process/state.h"
-#include "mpi/process/stats.h"
+#include "mpi/process/print_stats.h"
 #include "mpi/traced/traced.h"
 
 static bool hooked; /* written by the thread that initialises MPI */

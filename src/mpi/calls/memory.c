@@ -21,7 +21,7 @@
 #include "base/err.h"
 #include "base/fault.h"
 #include "base/text.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "mpi/calls/argcheck.h"
 #include "mpi/calls/engine_get.h"
 #include "mpi/calls/win_info.h"

@@ -3,20 +3,20 @@
  * notified.c - notified access of mpi-rma.h (doc/notified.md): put, get and accumulate that raise a
  * notification. What a target does with it is in notified_take.c.
  *
- * As comm.c, comm_acc.c and comm_large.c, and the number of the notification is checked first. No
- * state, no locks.
+ * As put_get.c, accumulate.c and large_ops.c, and the number of the notification is checked first.
+ * No state, no locks.
  *
- * Neighbours: comm_transfer.h and comm_acc.h, which check the other arguments; rma.h.
+ * Neighbours: transfer.h and accumulate.h, which check the other arguments; rma.h.
  */
 #include <mpi-rma.h>
 
 #include "mpi/calls/argcheck.h"
-#include "mpi/calls/comm_acc.h"
-#include "mpi/calls/comm_transfer.h"
+#include "mpi/calls/accumulate.h"
+#include "mpi/calls/transfer.h"
 #include "mpi/calls/extension.h"
 #include "mpi/host/export.h"
 #include "mpi/traced/traced.h"
-#include "rma/fast.h"
+#include "rma/layer/fast.h"
 
 /* Make *op an operation that has nothing yet but its notification. MRMA_ERR_ARG: there is no such
  * number. */
@@ -48,7 +48,7 @@ static __attribute__((noinline)) int put_general(const void *oaddr, MPI_Count oc
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPIRMA_Put_notify", err, &op);
 }
 
-/* With the short cut of MPI_Put (comm.c). */
+/* With the short cut of MPI_Put (put_get.c). */
 MRMA_PUBLIC int PMPIRMA_Put_notify(const void *oaddr, int ocount, MPI_Datatype otype, int target,
                                    MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
                                    int number)

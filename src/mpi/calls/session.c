@@ -6,9 +6,9 @@
  * it (init.c). Exported on every host (declared.h); one without sessions gives an error here, and
  * a program for it calls none of these.
  *
- * No locks, no state: sessions are counted in host/self.c, which also keeps a first session of one
- * thread apart from the last one of another. Neighbours: engine_get.c, which ends the
- * engine; carrier.h; meet.c.
+ * No locks, no state: sessions are counted in host/own_comm.c, which also keeps a first session of
+ * one thread apart from the last one of another. Neighbours: engine_get.c, which ends the
+ * engine; carrier.h; agree_library.c.
  */
 #include <mpi.h>
 
@@ -18,8 +18,8 @@
 #include "mpi/host/host.h"
 #include "mpi/host/host_check.h"
 #include "mpi/host/host_poll.h"
-#include "mpi/host/meet.h"
-#include "mpi/host/self.h"
+#include "mpi/host/agree_library.h"
+#include "mpi/host/own_comm.h"
 #include "mpi/process/state.h"
 
 MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, HOST_SESSION *session)

@@ -29,7 +29,7 @@
 
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
-#include "mpi/process/environment.h"
+#include "mpi/process/tell_environment.h"
 #include "mpi/process/state.h"
 
 extern char **environ;

@@ -9,7 +9,7 @@
  *
  * A process may give MPI_UNDEFINED, whatever type the others give, so nobody knows alone whose
  * split it is. Therefore all tell each other first, in one all-gather, and decide alike. Before
- * that they find out whether all have the library (meet.h).
+ * that they find out whether all have the library (agree_library.h).
  *
  * Hardware is found by hwloc, from where the calling thread may run. Of one type (guided) a process
  * belongs to the object that has all its processing units, or to none. Unguided, the first level
@@ -28,7 +28,7 @@
 #include "boot/boot_mpi.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
-#include "mpi/host/meet.h"
+#include "mpi/host/agree_library.h"
 #include "mpi/process/errhan.h"
 #include "mpi/process/state.h"
 #include "sys/node.h"

@@ -7,7 +7,7 @@
  * too: it is a lock on nobody, and nothing is done. Errors: MPI_ERR_WIN (said by the
  * host), _LOCKTYPE, _RANK, _ASSERT, _RMA_SYNC. No state, no locks of its own.
  *
- * Neighbours: rma.h; rma/fast.h, the short cuts; errhan.c.
+ * Neighbours: rma.h; rma/layer/fast.h, the short cuts; errhan.c.
  */
 #include <mpi.h>
 
@@ -16,7 +16,7 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/traced/traced.h"
-#include "rma/fast.h"
+#include "rma/layer/fast.h"
 
 /* What a rank that is none of the window's gives. */
 static int not_a_rank(const struct win_rec *rec, int rank)

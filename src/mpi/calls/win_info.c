@@ -8,7 +8,7 @@
  * the standard has it, neither used nor reported. A window's hints that must be equal on all
  * processes are compared in rma/create/win_hints.c. No state, no locks.
  *
- * Neighbours: rma/win/hints.h, which knows the keys; win.c and win_query.c.
+ * Neighbours: rma/win/hints.h, which knows the keys; window.c and win_query.c.
  */
 #include "mpi/calls/win_info.h"
 
@@ -18,7 +18,7 @@
 #include "base/err.h"
 #include "base/fault.h"
 #include "base/text.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "mpi/process/state.h"
 #include "rma/rma.h"
 

@@ -6,9 +6,9 @@
  * Units above INT_MAX are refused with MPI_ERR_DISP: MPI_WIN_DISP_UNIT could not
  * report them. Exported on every host (declared.h).
  *
- * No state, no locks. Neighbour: win.h, which does the work.
+ * No state, no locks. Neighbour: window.h, which does the work.
  */
-#include "mpi/calls/win.h"
+#include "mpi/calls/window.h"
 
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"

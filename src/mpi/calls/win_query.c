@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "base/fault.h"
 #include "mpi/calls/argcheck.h"
-#include "mpi/calls/win.h"
+#include "mpi/calls/window.h"
 #include "mpi/calls/win_attr.h"
 #include "mpi/calls/win_info.h"
 #include "mpi/host/export.h"

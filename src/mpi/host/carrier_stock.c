@@ -12,7 +12,7 @@
  * "making" says that somebody does it, and who needs one waits for that on the condition.
  *
  * Locks: one around what follows; never held while calling the host. Neighbours: carrier.c, which
- * makes one; win.c, which takes them; self.c, which has the communicator; init.c and session.c,
+ * makes one; win.c, which takes them; own_comm.c, which has the communicator; init.c and session.c,
  * which end the host.
  */
 #include "mpi/host/carrier_stock.h"

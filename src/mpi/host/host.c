@@ -8,8 +8,8 @@
  * at no argument, and the caller removes what it has passed.
  *
  * No locks: the table is filled before there are other threads, or by the thread that initialises
- * MPI. Neighbours: host_check.c, which finds a host that is loaded later; self.h; all entry points,
- * which pass calls on.
+ * MPI. Neighbours: host_check.c, which finds a host that is loaded later; own_comm.h; all entry
+ * points, which pass calls on.
  */
 #include "mpi/host/host.h"
 
@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
-#include "mpi/host/self.h"
+#include "mpi/host/own_comm.h"
 
 struct mpi_host mpi_host;
 

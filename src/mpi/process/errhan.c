@@ -4,7 +4,7 @@
  *
  * The layer that detects an error has said what it saw, by a row of the table of faults or in
  * words of its own, which is held here until the call is over; where it has not, since it had no
- * time for that, the refused arguments are looked at again (rma/explain.c). Then the call is
+ * time for that, the refused arguments are looked at again (rma/layer/explain.c). Then the call is
  * named: function, argument and what is wrong with it, window, rank, target, and of a wrong epoch
  * its state (MPI 4.1, 12.7). The lines are written before the handler is called since the default
  * handler does not return. Handlers are the host's: those of the carrier window and of the user's
@@ -22,10 +22,10 @@
 #include "base/err.h"
 #include "base/fault.h"
 #include "base/log.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "mpi/host/host.h"
-#include "mpi/host/job.h"
-#include "mpi/host/self.h"
+#include "mpi/host/agree_job.h"
+#include "mpi/host/own_comm.h"
 #include "mpi/process/call_site.h"
 #include "mpi/process/error_code.h"
 #include "mpi/process/state.h"

@@ -16,7 +16,7 @@
 
 #include "base/conf.h"
 #include "base/err.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "mpi/process/state.h"
 
 /* code MPI_SUCCESS: none was made. */

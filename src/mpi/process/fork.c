@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct engine *watching;

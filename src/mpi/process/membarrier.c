@@ -12,11 +12,11 @@
  * tells its peers is that it has registered and that its own membarrier works, and both are settled
  * before the first of them sets membarrier in its event.
  *
- * No locks. Neighbours: event.h, which needs no fence then; engine_get.c, which asks.
+ * No locks. Neighbours: futex_event.h, which needs no fence then; engine_get.c, which asks.
  */
 #include "mpi/process/membarrier.h"
 
-#include "sys/event.h"
+#include "sys/futex_event.h"
 
 static bool registered; /* written once, before the program's first call */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * membarrier.h - whether this process may notify others without a fence since
- * membarrier(2) of the sleeper replaces that (sys/event.h).
+ * membarrier(2) of the sleeper replaces that (sys/futex_event.h).
  *
  * The process registers for it with the kernel when the library is loaded, which for a linked or
  * preloaded library is before main, while there is one thread. Where threads come before the

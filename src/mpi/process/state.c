@@ -10,8 +10,8 @@
  * engine again. How an engine is made and ended stands in calls/engine_get.c: that needs every
  * room, and every room may ask for the state.
  *
- * Neighbours: calls/engine_get.c; environment.c, which tells of wrong variables; errhan.c, which
- * holds the first messages, too.
+ * Neighbours: calls/engine_get.c; tell_environment.c, which tells of wrong variables; errhan.c,
+ * which holds the first messages, too.
  */
 #include "mpi/process/state.h"
 
@@ -23,10 +23,10 @@
 #include "base/atomic.h"
 #include "base/conf.h"
 #include "base/err.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "mpi/host/host_check.h"
-#include "mpi/host/self.h"
-#include "mpi/process/environment.h"
+#include "mpi/host/own_comm.h"
+#include "mpi/process/tell_environment.h"
 #include "mpi/process/errhan.h"
 
 enum phase { PHASE_NEW, PHASE_DISABLED, PHASE_READY };

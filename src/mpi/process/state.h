@@ -16,7 +16,7 @@
 
 #include "base/log.h"
 #include "mpi/host/export.h"
-#include "mpi/host/self.h"
+#include "mpi/host/own_comm.h"
 
 struct engine;
 struct rma;
@@ -56,7 +56,7 @@ typedef int state_maker(const struct conf *conf, const struct log *log, struct m
                         char *msg, size_t len);
 
 /* state_make lets make fill mpi_state, unless it is filled or MPIRMA_DISABLE is set. It returns 0,
- * MRMA_ERR_ARG for a variable that is not understood (environment.h tells more), or what make
+ * MRMA_ERR_ARG for a variable that is not understood (tell_environment.h tells more), or what make
  * returned; then nothing has changed, and the next call tries again. The error text, one line, goes
  * to msg. Any thread. */
 int state_make(state_maker *make, char *msg, size_t len);

@@ -25,7 +25,7 @@
 #include "base/log.h"
 #include "mpi/host/host_check.h"
 #include "mpi/host/objects.h"
-#include "mpi/process/environment.h"
+#include "mpi/process/tell_environment.h"
 
 static pid_t loaded_by;
 

@@ -17,8 +17,8 @@
  *
  * Errors of the operation are told by the call that completes the request (request_error.h).
  *
- * Neighbours: comm_request.c, which issues; wait.c and test.c, which advance; rma.h, which
- * completes.
+ * Neighbours: request_ops.c, which issues; request_wait.c and request_test.c, which advance; rma.h,
+ * which completes.
  */
 #include "mpi/requests/request.h"
 
@@ -29,8 +29,8 @@
 #include "base/err.h"
 #include "base/fault.h"
 #include "base/log.h"
-#include "base/order.h"
-#include "engine.h"
+#include "base/tsan_order.h"
+#include "engine/engine.h"
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/process/errhan.h"

@@ -9,8 +9,8 @@
  * the handler is called once, with the code of the first one: a call raises one error, and returns
  * MPI_ERR_IN_STATUS where there are statuses (MPI 4.1, 3.7.5). MPICH calls a handler once, too.
  *
- * Locks: one around the list, not held while calling the host. Neighbours: request.c, wait.c,
- * test.c; errhan.c, which tells.
+ * Locks: one around the list, not held while calling the host. Neighbours: request.c,
+ * request_wait.c, request_test.c; errhan.c, which tells.
  */
 #include "mpi/requests/request_error.h"
 

@@ -7,7 +7,7 @@
  * it themselves.
  *
  * No locks: mpi_trace is set before windows exist and cleared when no call is made any more.
- * Neighbours: record.h, which writes; traced_clock.c; traced_calls.c; traced_site.c; job.c.
+ * Neighbours: record.h, which writes; traced_clock.c; traced_calls.c; traced_site.c; agree_job.c.
  */
 #include "mpi/traced/traced.h"
 
@@ -18,8 +18,8 @@
 #include "base/clock.h"
 #include "base/conf.h"
 #include "base/err.h"
-#include "mpi/host/job.h"
-#include "mpi/host/self.h"
+#include "mpi/host/agree_job.h"
+#include "mpi/host/own_comm.h"
 #include "mpi/process/state.h"
 #include "mpi/traced/traced_calls.h"
 #include "mpi/traced/traced_clock.h"

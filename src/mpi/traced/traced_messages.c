@@ -25,7 +25,7 @@
 #include "mpi/traced/traced_calls.h"
 #include "mpi/traced/traced_comms.h"
 #include "mpi/traced/traced_requests.h"
-#include "rma/fast.h"
+#include "rma/layer/fast.h"
 #include "rma/rma.h"
 #include "trace/record.h"
 

@@ -6,7 +6,7 @@
  * which only grow: whoever looks for a name takes no lock, and adding one takes the lock. Its
  * record is added before it is in a list, so that no thread records a number without a name.
  *
- * Neighbours: record.h; calls/region.c, which knows what is open in each thread.
+ * Neighbours: record.h; calls/trace_region.c, which knows what is open in each thread.
  */
 #include "mpi/traced/traced_region.h"
 

@@ -53,7 +53,7 @@ static int register_local(struct nmofi *nm, void *memory, size_t len, struct fid
     *mr = NULL;
     if (!(nm->info->domain_attr->mr_mode & FI_MR_LOCAL))
         return 0;
-    const uint64_t rma = nm->info->caps & FI_RMA ? FI_READ | FI_WRITE : 0; /* rma.c */
+    const uint64_t rma = nm->info->caps & FI_RMA ? FI_READ | FI_WRITE : 0; /* ofi_rma.c */
     return fi_mr_reg(nm->domain, memory, len, FI_SEND | FI_RECV | rma, 0, 0, 0, mr, NULL);
 }
 

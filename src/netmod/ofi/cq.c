@@ -8,15 +8,15 @@
  * what was polled long ago, and asks poll to rearm it.
  *
  * Locks: the engine's, but for nm_pending, which has none. Neighbours: all that a completion can be
- * for: recv.c, msg.c, buf.c, rma.c.
+ * for: recv.c, msg.c, buf.c, ofi_rma.c.
  */
 #include <poll.h>
 
 #include "base/clock.h"
 #include "base/memcheck.h"
-#include "netmod/ofi/life.h"
+#include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
-#include "netmod/ofi/rma.h"
+#include "netmod/ofi/ofi_rma.h"
 
 /* A message has left, or never will. Returns its link. */
 static struct nmofi_link *sent(struct nmofi *nm, struct nm_op *op, bool well)

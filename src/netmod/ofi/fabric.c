@@ -9,7 +9,7 @@
  * descriptor, or with one that is silent, the layers above look again and again (CH3_CAP_POLLED).
  *
  * Locks: none, since nobody else has the netmod yet, or any more. Neighbours: nmofi.c, which opens
- * and closes; choose.c, which says what.
+ * and closes; select_provider.c, which says what.
  */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * break connections. What tells them apart is that a peer's numbers have a gap behind a spoilt one.
  * A gap alone says nothing, since long messages may complete later than short ones behind them. So
  * for NM_STRAY_FOR behind a stray all gaps are watched, and one that stays for NM_GAP_PATIENCE ends
- * its connection. Who waits for an answer sends a PROBE (vc.c), so that the last message of all has
- * one behind it, too.
+ * its connection. Who waits for an answer sends a PROBE (ofi_vc.c), so that the last message of all
+ * has one behind it, too.
  *
  * Locks: as nmofi.h says. Neighbours: recv.c, which sorts by number and meets strays; cq.c, whose
  * poll looks.

@@ -26,9 +26,9 @@
 #include "base/err.h"
 #include "base/siphash.h"
 #include "ch3/channel.h"
-#include "netmod/ofi/life.h"
+#include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
-#include "netmod/ofi/rma.h"
+#include "netmod/ofi/ofi_rma.h"
 
 /* What begins every message from sender to receiver. */
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver)

@@ -8,13 +8,13 @@
  *
  * Invariants: tokens, numbers and credits are put into a message only here; a link is in
  * nm->stalled while something of it waits for the provider, or it asks for a connection. Locks: as
- * nmofi.h says. Neighbours: buf.c, the buffers; vc.c, which has reserved room.
+ * nmofi.h says. Neighbours: buf.c, the buffers; ofi_vc.c, which has reserved room.
  */
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/memcheck.h"
-#include "netmod/ofi/life.h"
+#include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
 
 #define ASK_AGAIN UINT64_C(1000000) /* the first time; later ones are rarer */

@@ -18,9 +18,9 @@
 
 #include "base/clock.h"
 #include "base/err.h"
-#include "netmod/ofi/life.h"
+#include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
-#include "netmod/ofi/rma.h"
+#include "netmod/ofi/ofi_rma.h"
 
 #define LINGER_NS UINT64_C(1000000000)
 #define LINGER_BYE_NS UINT64_C(20000000)

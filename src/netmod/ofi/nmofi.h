@@ -64,7 +64,7 @@ struct nmofi_name {
     uint32_t format;   /* FI_ADDR_*, or FI_SOCKADDR_* */
     uint32_t protocol; /* FI_PROTO_*: both ends must speak the same */
     uint16_t len;
-    uint16_t life;    /* the port that answers while it lives (life.c); 0: none */
+    uint16_t life;    /* the port that answers while it lives (alive_socket.c); 0: none */
     uint32_t life_ip; /* and its IPv4 address, in the network's order; 0: the endpoint's own */
     unsigned char bytes[NMOFI_NAME_BYTES];
 };
@@ -107,7 +107,7 @@ struct nmofi_stats {
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out);
 
 /* nmofi_fork_child is called in a child of fork, which must not answer for its parent: the child's
- * copies of the sockets of life.c are closed. */
+ * copies of the sockets of alive_socket.c are closed. */
 void nmofi_fork_child(struct nmofi *nm);
 
 /* nmofi_close lets what was committed leave, for a second at most, then closes the endpoint and

@@ -2,15 +2,15 @@
 /*
  * ofi.h - the netmod's insides, shared by the files of src/netmod/ofi only.
  *
- *   choose.c  which provider                    fabric.c its objects
+ *   select_provider.c  which provider                    fabric.c its objects
  *   addr.c    names and interfaces
  *   buf.c     transmit and receive buffers      link.c   a peer that is in use: its life
  *   msg.c     sending                           recv.c   what has arrived
- *   cq.c      poll, completions, waiting        reach.c  is a silent peer still there?
- *   rma.c     rdma put and get, memory          nmofi.c  open, close, the function table
- *   atomic.c  rdma atomic operations
- *   vc.c      room for a packet, probing        broken.c a connection that has broken
- *   life.c    what says that this one lives     load.c   libfabric's functions, loaded late
+ *   cq.c      poll, completions, waiting        alive_probe.c  is a silent peer still there?
+ *   ofi_rma.c     rdma put and get, memory          nmofi.c  open, close, the function table
+ *   ofi_atomic.c  rdma atomic operations
+ *   ofi_vc.c      room for a packet, probing        broken.c a connection that has broken
+ *   alive_socket.c    what says that this one lives     dlopen_libfabric.c   libfabric's functions, loaded late
  *   gap.c     messages that are missing
  *
  * Messages: wire.h.
@@ -158,7 +158,8 @@ struct nmofi {
     struct nmofi_stats stats;
     struct environment environment; /* with what providers read while they are opened */
     struct fi_info *info;
-    uint32_t refused; /* providers that cannot be used, a bit for each row of choose.c's table */
+    uint32_t
+        refused; /* providers that cannot be used, a bit for each row of select_provider.c's table */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
@@ -172,17 +173,18 @@ struct nmofi {
     int listener; /* the provider's own socket that listens, or -1 */
     int spare;    /* to ask others with when the program has used up all descriptors */
     bool spare_used;
-    bool gave_up;          /* this process takes no connections any more: life.c */
-    uint64_t vain_look_at; /* the next look at the listener where polls are in vain: life.c */
-    uint64_t short_since;  /* somebody connects, and there is no descriptor for it; 0: no */
-    _Atomic bool asked;    /* pending said yes because of the descriptor: poll must rearm it */
-    bool software;         /* the provider copies through a socket */
-    bool over_tcp;         /* known to be one over TCP */
-    bool unordered;        /* later sends may overtake earlier ones */
-    bool silent;           /* its descriptor does not tell of what arrives */
-    bool card;             /* no processor of the target takes part in a put or get */
-    bool words;            /* a put may take a word with it */
-    bool transmits;        /* the end of a put does not say that its data is in place */
+    bool gave_up; /* this process takes no connections any more: alive_socket.c */
+    uint64_t
+        vain_look_at; /* the next look at the listener where polls are in vain: alive_socket.c */
+    uint64_t short_since; /* somebody connects, and there is no descriptor for it; 0: no */
+    _Atomic bool asked;   /* pending said yes because of the descriptor: poll must rearm it */
+    bool software;        /* the provider copies through a socket */
+    bool over_tcp;        /* known to be one over TCP */
+    bool unordered;       /* later sends may overtake earlier ones */
+    bool silent;          /* its descriptor does not tell of what arrives */
+    bool card;            /* no processor of the target takes part in a put or get */
+    bool words;           /* a put may take a word with it */
+    bool transmits;       /* the end of a put does not say that its data is in place */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;
@@ -243,7 +245,7 @@ void nm_fabric_end(struct nmofi *nm);
 /* nm_fabric_close closes all but the endpoints, which have been closed before. */
 void nm_fabric_close(struct nmofi *nm);
 
-/* ---- choose.c ---- */
+/* ---- select_provider.c ---- */
 
 /* nm_choose asks libfabric, which is loaded, for providers, and sets nm->info and what follows from
  * it for the rest of the netmod. What providers read of the environment is in it from then on,
@@ -260,7 +262,7 @@ bool nm_refuse(struct nmofi *nm, const char *why);
  * that is not known by name and offers that. Returns whether it has. */
 bool nm_choose_automatic(struct nmofi *nm);
 
-/* ---- variables.c ---- */
+/* ---- provider_env.c ---- */
 
 /* nm_add_variables puts the variables that providers need into the environment (nm->environment),
  * where the user has not set them. Those that are there already are left. */
@@ -377,15 +379,15 @@ void nm_link_free(struct nmofi_link *link);
  */
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver);
 
-/* ---- vc.c ---- */
+/* ---- ofi_vc.c ---- */
 
 /* nm_reserve is the channel's reserve (ch3/channel.h). No room is given before the peer is greeted,
  * while anything waits for the provider, and without credits. */
 void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
-/* nm_probe is the channel's probe (ch3/channel.h): by a question to the peer's socket (reach.c),
- * and by a message where there is no such socket, or the provider says how each message ended, or
- * the last message was none of these. */
+/* nm_probe is the channel's probe (ch3/channel.h): by a question to the peer's socket
+ * (alive_probe.c), and by a message where there is no such socket, or the provider says how each
+ * message ended, or the last message was none of these. */
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc);
 
 /* nm_doubt is called when the provider says of a message that it is lost, and not of which: all

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "netmod/ofi/life.h"
+#include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
 
 struct nm_early {

@@ -57,7 +57,7 @@ static int choose(const struct win *w, const struct rma_notice *notice, const st
 {
     const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
-    /* What is attached to a dynamic window may need the kernel later (path/attached.c). */
+    /* What is attached to a dynamic window may need the kernel later (path/xpmem_path.c). */
     if (notice->path != PATH_ASSISTED &&
         (notice->path != PATH_MAPPED || !w->dynamic || peer->assisted)) {
         plan->unattached |= notice->exported && !peer->attachable;

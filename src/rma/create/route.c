@@ -10,7 +10,7 @@
 #include "rma/create/win_create.h"
 #include "rma/path/path.h"
 #include "rma/strict/strict.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/win.h"
 
 enum { NUMBER_STAGES = 4, NUMBER_STRICT = 8, NUMBER_TRACED = 16, NUMBERS = 32 };

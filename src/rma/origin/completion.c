@@ -18,7 +18,7 @@
 #include "rma/origin/region_keys.h"
 #include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/types/type_table.h"
 #include "rma/win/send_header.h"
 #include "rma/win/sync_ops.h"

@@ -15,7 +15,7 @@
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/progress/wait.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/win.h"
 
 static bool unlocked(void *arg)

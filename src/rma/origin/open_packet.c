@@ -40,7 +40,7 @@
 #include "rma/origin/rdma_choice.h"
 #include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/types/type_table.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
@@ -381,7 +381,7 @@ int pkt_send_or_ask(struct pkt_target *pt)
     /* Who is asked for a request need not know that the host's call that polled has ended: it finds
      * the packet at the end of its agent's short sleep. Waits of this library call the agent before
      * that (progress/wait.c), but the wait for a request is none of these. */
-    struct attention *peer = pt->unsent.awaited ? pt->target->peer->attention : NULL;
+    struct polling *peer = pt->unsent.awaited ? pt->target->peer->attention : NULL;
     early_note(pt);
     if (!may_send(pt)) {
         unsent_gone(pt->win->rma, &pt->unsent);
@@ -389,7 +389,7 @@ int pkt_send_or_ask(struct pkt_target *pt)
     }
     const int err = pkt_send_open(pt, 0, true);
     if (peer)
-        attention_call_agent(peer, pt->target->peer->ring_fd);
+        polling_call_agent(peer, pt->target->peer->doorbell_fd);
     return err;
 }
 

@@ -340,8 +340,8 @@ int rdma_open(struct pkt_target *pt, const struct rma_req *req)
     return pkt_may_defer(pt, req) ? pkt_open_soon(pt) : pkt_await_open(pt);
 }
 
-/* The target's side from its first byte to its last, in a dynamic window: op.c has found before
- * that it has a length. */
+/* The target's side from its first byte to its last, in a dynamic window: operations.c has found
+ * before that it has a length. */
 static struct span span_of(const struct transfer *x)
 {
     ptrdiff_t lo = 0, hi = 0;

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "rma/origin/open_packet.h"
 #include "rma/progress/lost.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/types/type_table.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/win.h"

@@ -19,7 +19,7 @@
  *                                            stripe lock, loads and stores
  *
  * There is a full fence between A and B in either form: where the process has none, it comes from
- * the membarrier of the other side (sys/event.h), which makes every processor that runs a
+ * the membarrier of the other side (sys/futex_event.h), which makes every processor that runs a
  * registered process execute one wherever it is then. Of this fence and the one after C one comes
  * first. If it is the one after C, B reads CLOSING: no instruction, busy is taken back, and the
  * process goes on as one that needs the locks. Otherwise D sees A, or a later value of that word:

@@ -5,7 +5,7 @@
  *
  * The origin reaches that memory by cross-memory attach (assisted_copy.h). The first small
  * contiguous put or get of an epoch is done at once. Those after it are kept back until one system
- * call does them all (sys/procmem_queue.h): with a flush or the end of the epoch, and before
+ * call does them all (sys/cma_queue.h): with a flush or the end of the epoch, and before
  * another operation on that target; the standard does not order them (MPI 4.1, 12.7), but they are
  * done in the order of the calls. What nobody completes so is done within a bounded time by the
  * agent, or by who polls where there is none (progress/unsent.h). In fence and PSCW epochs small
@@ -42,7 +42,7 @@
  *
  * Whether the target polls is read without order and may be wrong when the packet comes. Nothing
  * depends on it: the packet is sent like any other, so a thread that stops polling finds it, or its
- * sender finds nobody polling and wakes the agent (sys/attention.h). has_agent is set before
+ * sender finds nobody polling and wakes the agent (sys/polling.h). has_agent is set before
  * others know of the window, and stays.
  *
  * The kernel knows the target by a number, which another process may have once the target has
@@ -57,7 +57,7 @@
  * need not wait for an operation that is concurrent to its flush.
  */
 #include "base/err.h"
-#include "sys/procmem_queue.h"
+#include "sys/cma_queue.h"
 #include "dtype/dtype.h"
 #include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
@@ -125,8 +125,8 @@ static struct assisted_facts look_at(const struct win *w, const struct rma_targe
                                    .behind_packets = t->sent == SENT_ACC,
                                    .again = copied_before(w, t),
                                    .oversubscribed = rma_is_oversubscribed(w->rma),
-                                   .polled = passive && attention_is_polled(t->peer->attention),
-                                   .has_agent = passive && attention_has_agent(t->peer->attention)};
+                                   .polled = passive && polling_is_polled(t->peer->attention),
+                                   .has_agent = passive && polling_has_agent(t->peer->attention)};
 }
 
 /* Something is under way to t. Under the engine's lock. */
@@ -159,13 +159,13 @@ static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
     rma_enter(w->rma);
     if (unlikely(!t->path_side.gathered)) {
-        t->path_side.gathered = procmem_queue_create(t->peer->pid, w->rma->log,
-                                                     (size_t)w->rma->conf->tune.assisted_queue);
+        t->path_side.gathered =
+            cma_queue_create(t->peer->pid, w->rma->log, (size_t)w->rma->conf->tune.assisted_queue);
         t->path_side.unsent.leave = leave_gathered;
         t->path_side.unsent_of = w;
     }
     const int err = t->path_side.gathered
-                        ? procmem_queue_add(t->path_side.gathered, write, here, vaddr, len)
+                        ? cma_queue_add(t->path_side.gathered, write, here, vaddr, len)
                         : MRMA_ERR_NO_MEM;
     if (!list_node_queued(&t->path_side.unsent.link) && t->path_side.gathered)
         unsent_add(w->rma, &t->path_side.unsent);
@@ -209,7 +209,7 @@ static int settle(struct win *w, struct rma_target *t)
     if (t->path_side.gathered && t->sent == SENT_GATHERED && unlikely(!seen_lately(w, t)))
         err = look(w, t);
     if (likely(!err) && t->path_side.gathered)
-        err = procmem_queue_run(t->path_side.gathered);
+        err = cma_queue_run(t->path_side.gathered);
     if (issue_all_done(t))
         forget(w, t);
     if (unlikely(err == MRMA_ERR_PROC_FAILED))
@@ -249,7 +249,7 @@ void assisted_end_all(struct win *w)
 
 void assisted_drop(struct rma_target *t)
 {
-    procmem_queue_free(t->path_side.gathered);
+    cma_queue_free(t->path_side.gathered);
     t->path_side.gathered = NULL;
     if (list_node_queued(&t->path_side.unsent.link))
         list_remove(&t->path_side.unsent.link);

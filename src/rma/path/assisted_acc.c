@@ -120,9 +120,9 @@ int assisted_cas(const struct rma_peer *peer, const struct log *log, uint64_t va
     const size_t unit = acc_extent(op->ttype->basic);
     struct fmutex *mx = &peer->stripes.at[stripe_index(vaddr)];
     fmutex_lock(mx, peer->stripes.self);
-    int err = procmem_copy(peer->pid, log, false, op->raddr, vaddr, unit);
+    int err = cma_copy(peer->pid, log, false, op->raddr, vaddr, unit);
     if (!err && memcmp(op->raddr, op->caddr, unit) == 0)
-        err = procmem_copy(peer->pid, log, true, (void *)(uintptr_t)op->oaddr, vaddr, unit);
+        err = cma_copy(peer->pid, log, true, (void *)(uintptr_t)op->oaddr, vaddr, unit);
     fmutex_unlock(mx);
     return err;
 }

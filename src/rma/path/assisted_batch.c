@@ -91,13 +91,13 @@ int assisted_batch_read(const struct rma_peer *peer, const struct log *log,
                         struct assisted_batch *b)
 {
     struct iovec image = {b->image, b->spans.bytes};
-    return procmem_transfer(peer->pid, log, false, (struct procmem_iov){&image, 1},
-                            (struct procmem_iov){b->spans.iov, b->spans.n}, b->spans.bytes);
+    return cma_transfer(peer->pid, log, false, (struct cma_iov){&image, 1},
+                        (struct cma_iov){b->spans.iov, b->spans.n}, b->spans.bytes);
 }
 
 int assisted_batch_write(const struct rma_peer *peer, const struct log *log,
                          struct assisted_batch *b)
 {
-    return procmem_transfer(peer->pid, log, true, (struct procmem_iov){b->local, b->n},
-                            (struct procmem_iov){b->remote, b->n}, b->bytes);
+    return cma_transfer(peer->pid, log, true, (struct cma_iov){b->local, b->n},
+                        (struct cma_iov){b->remote, b->n}, b->bytes);
 }

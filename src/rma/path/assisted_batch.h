@@ -5,14 +5,14 @@
  * Every entry of the remote vector costs as much as copying a KiB or more (the kernel pins its
  * pages by itself), so what is read is read in spans: pieces with small gaps and the gaps between
  * them, into an image of the target. What is written is written piece by piece: a gap may be
- * changed by others at any time. Errors: those of procmem.h.
+ * changed by others at any time. Errors: those of cma.h.
  */
 #ifndef MRMA_RMA_PATH_ASSISTED_BATCH_H
 #define MRMA_RMA_PATH_ASSISTED_BATCH_H
 
 #include "dtype/dtype.h"
 #include "rma/env.h"
-#include "sys/procmem.h"
+#include "sys/cma.h"
 
 enum {
     ASSISTED_VECTOR = 256,       /* pieces a call; IOV_MAX is 1024 */

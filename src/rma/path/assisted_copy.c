@@ -78,10 +78,10 @@ static int copy(const struct rma_peer *peer, const struct log *log, bool write, 
     while (!err && total) {
         fill(v, local, remote, total);
         const size_t bytes = v->local.bytes;
-        err = bytes ? procmem_transfer(peer->pid, log, write,
-                                       (struct procmem_iov){v->local.iov, v->local.n},
-                                       (struct procmem_iov){v->remote.iov, v->remote.n}, bytes)
-                    : MRMA_ERR_INTERN;
+        err = bytes
+                  ? cma_transfer(peer->pid, log, write, (struct cma_iov){v->local.iov, v->local.n},
+                                 (struct cma_iov){v->remote.iov, v->remote.n}, bytes)
+                  : MRMA_ERR_INTERN;
         total -= bytes;
     }
     free(v);
@@ -106,8 +106,8 @@ static int copy_packed(const struct rma_peer *peer, const struct log *log, bool 
         struct iovec image = {b->image, n};
         if (write)
             dtype_pack(local, addr, b->image, n);
-        err = procmem_transfer(peer->pid, log, write, (struct procmem_iov){&image, 1},
-                               (struct procmem_iov){rv->iov, rv->n}, n);
+        err = cma_transfer(peer->pid, log, write, (struct cma_iov){&image, 1},
+                           (struct cma_iov){rv->iov, rv->n}, n);
         if (!err && !write)
             dtype_unpack(local, addr, b->image, n);
         total -= n;
@@ -127,7 +127,7 @@ static int copy_types(const struct rma_peer *peer, const struct log *log, bool w
     if (!total)
         return MRMA_SUCCESS;
     if (type->contig && op->ttype->contig)
-        return procmem_copy(peer->pid, log, write, addr, vaddr, total);
+        return cma_copy(peer->pid, log, write, addr, vaddr, total);
     struct side local = {.base = addr}, remote = {.base = (char *)(uintptr_t)vaddr};
     dtype_cursor_init(&local.cur, type, count, DTYPE_BYTES);
     dtype_cursor_init(&remote.cur, op->ttype, op->tcount, DTYPE_BYTES);

@@ -5,7 +5,7 @@
  *
  * Each function works between this process's buffers and the memory of peer. vaddr: the target's
  * own address of the pieces' origin. The operation is complete when the function returns. Errors:
- * those of sys/procmem.h, of which log gets a message; then it may have been done in part. No locks
+ * those of sys/cma.h, of which log gets a message; then it may have been done in part. No locks
  * but the stripes.
  */
 #ifndef MRMA_RMA_PATH_ASSISTED_COPY_H

@@ -15,7 +15,7 @@
  * R-operations and notified operations: a program may wait for their requests or notifications
  * before it ends the epoch. These wait in their calls until the target may be accessed and the
  * queue is carried out; with no queue, and by packets, an R-operation that has room in the open
- * packet does not wait where an agent sends that later (issue, origin/operation.c). What the target
+ * packet does not wait where an agent sends that later (issue, origin/pair_ops.c). What the target
  * has attached (dynamic windows) is looked at when an operation is carried out, for it counts from
  * the beginning of the exposure on.
  *

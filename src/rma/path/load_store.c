@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * load_store.c - see load_store.h. Accumulates are done by the processor's atomic instructions
- * where these can be used (acc_atomic.h), else under stripe locks (direct.h); those of a window
+ * where these can be used (acc_atomic.h), else under stripe locks (copy_local.h); those of a window
  * whose accumulates the network's cards do by the card (origin/atomics.h). No state, no locks but
  * the stripes.
  */
@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "rma/origin/atomics.h"
 #include "rma/path/acc_atomic.h"
-#include "rma/path/direct.h"
+#include "rma/path/copy_local.h"
 #include "rma/win/full_fence.h"
 #include "rma/win/win.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * load_store.h - operations on memory of a target that is mapped here, at a known address: what
- * mapped.c does for the memory of a window, and attached.c for a region of a dynamic one.
+ * mapped.c does for the memory of a window, and xpmem_path.c for a region of a dynamic one.
  */
 #ifndef MRMA_RMA_PATH_LOAD_STORE_H
 #define MRMA_RMA_PATH_LOAD_STORE_H

@@ -2,13 +2,13 @@
 /*
  * mapped.c - the way to a target whose memory is mapped here, this process's own included: loads
  * and stores (load_store.h), in a dynamic window at the regions that are attached here
- * (attached.h).
+ * (xpmem_path.h).
  *
  * Operations are complete when they return, but stores may still be in the processor's buffer: so a
  * put makes the window dirty, and a flush is a full fence if the window is. No state, no locks.
  */
 #include "base/err.h"
-#include "rma/path/attached.h"
+#include "rma/path/xpmem_path.h"
 #include "rma/path/load_store.h"
 #include "rma/path/path.h"
 #include "rma/win/full_fence.h"

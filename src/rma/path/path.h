@@ -5,8 +5,8 @@
  * concerns all kernel-assisted targets of a window at once (assisted.c), and what becomes of a
  * target whose process is lost (lost_target.c).
  *
- * Operations themselves are entered by rma.h (op.c). Everything here is called by application
- * threads without the engine's lock, unless it says otherwise.
+ * Operations themselves are entered by rma.h (operations.c). Everything here is called by
+ * application threads without the engine's lock, unless it says otherwise.
  */
 #ifndef MRMA_RMA_PATH_PATH_H
 #define MRMA_RMA_PATH_PATH_H
@@ -20,7 +20,7 @@ extern const struct path_ops path_mapped, path_assisted, path_packets, path_rdma
 extern const struct path_ops path_lost;
 extern const struct route path_lost_route;
 
-/* The filter that finds out whether the target is accessible in the present epoch (ready.c). */
+/* The filter that finds out whether the target is accessible in the present epoch (unready.c). */
 extern const struct path_ops path_ready;
 
 /* The filter that puts what is small into stages (stage.c). */
@@ -50,7 +50,7 @@ int epoch_access(struct win *w, struct rma_target *t);
 
 /* assisted_settle does what was gathered for t, at the end of an active target epoch, and before
  * issue_flush and its kin. Called behind these, it also forgets that something was sent to t if
- * that is known to be done now. Errors of procmem.h, and MRMA_ERR_PROC_FAILED. */
+ * that is known to be done now. Errors of cma.h, and MRMA_ERR_PROC_FAILED. */
 int assisted_settle(struct win *w, struct rma_target *t);
 
 /* assisted_settle_all does what assisted_settle does for all targets, and returns the first error.

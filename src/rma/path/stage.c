@@ -60,7 +60,7 @@
 #include "base/copy.h"
 #include "base/err.h"
 #include "rma/path/path.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 

@@ -56,10 +56,10 @@ enum { RMA_ROUNDS_PER_HOST = 1024 };
  * here anyway. */
 bool rma_is_in_host(const struct rma *r);
 
-/* rma_sleep_beside_host sleeps on ev (sys/event.h), whose ticket the caller has, for ns nanoseconds
- * at most, and meanwhile enters the host's progress. With n descriptors fds it blocks on these and
- * on the doorbell of the process's own event, which is ev then. Returns whether a descriptor was
- * readable. */
+/* rma_sleep_beside_host sleeps on ev (sys/futex_event.h), whose ticket the caller has, for ns
+ * nanoseconds at most, and meanwhile enters the host's progress. With n descriptors fds it blocks
+ * on these and on the doorbell of the process's own event, which is ev then. Returns whether a
+ * descriptor was readable. */
 bool rma_sleep_beside_host(struct rma *r, struct event *ev, uint32_t ticket, const int *fds,
                            unsigned n, uint64_t ns);
 

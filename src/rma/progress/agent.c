@@ -3,7 +3,7 @@
  * agent.c - the agent thread: serves packets while the application is elsewhere.
  *
  * It never calls MPI. Where all channels wake sleepers through events it sleeps on its
- * event. Senders do not wake it while a call of the host polls (sys/attention.h), and
+ * event. Senders do not wake it while a call of the host polls (sys/polling.h), and
  * nobody tells when that call ends: as long as packets are served so it sleeps for a short time
  * only, and serves what it finds then. Otherwise it sleeps without limit.
  *
@@ -42,7 +42,7 @@
 
 #include "rma/progress/unsent.h"
 #include "rma/progress/wait.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/win.h"
 
 enum {
@@ -54,7 +54,7 @@ enum {
 
 static bool others_poll(const struct rma *r)
 {
-    return attention_threads_poll(r->env->attention);
+    return polling_threads_poll(r->env->attention);
 }
 
 /* One round; the application's threads that sleep for what it brings about are woken. */
@@ -63,7 +63,7 @@ static bool agent_round(struct rma *r, bool *block)
     rma_check_waiting(r);
     bool moved = rma_poll_surely(r, block);
     if (moved)
-        event_notify(&r->env->attention->threads, r->env->ring_fd);
+        event_notify(&r->env->attention->threads, r->env->doorbell_fd);
     return moved;
 }
 
@@ -116,12 +116,12 @@ static bool others_have_polled(const struct rma *r, struct short_sleep *s)
 static void sleep_beside_host(struct rma *r, struct short_sleep *s)
 {
     const bool served = others_have_polled(r, s) || (s->ns == 0 && !s->looked);
-    if (served && attention_host_polled(r->env->attention))
+    if (served && polling_host_polled(r->env->attention))
         (void)longer(s);
     else
         s->ns = 0;
-    /* C of attention.h, with event_enter */
-    attention_agent_sleeps(r->env->attention, s->ns != 0);
+    /* C of polling.h, with event_enter */
+    polling_agent_sleeps(r->env->attention, s->ns != 0);
 }
 
 /* Until it polls again, where nobody wakes it. Who polls beside it does not tell when he stops. */
@@ -166,7 +166,7 @@ static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
     struct event *ev = &r->env->attention->agent;
     const bool away = others_have_polled(r, s) || others_poll(r);
     bool block;
-    attention_agent_sleeps(r->env->attention, away); /* C of attention.h, with event_enter_polled */
+    polling_agent_sleeps(r->env->attention, away); /* C of polling.h, with event_enter_polled */
     (void)event_enter_polled(ev);
     if (stopped(stop)) {
         event_leave_polled(ev);

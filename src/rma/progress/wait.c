@@ -2,7 +2,7 @@
 /*
  * wait.c - spin, yield, sleep. See wait.h.
  *
- * While a thread polls here, senders of packets need not wake the agent (sys/attention.h). It also
+ * While a thread polls here, senders of packets need not wake the agent (sys/polling.h). It also
  * moves on what the host has to do (advance_host.h).
  *
  * Packets of a channel with a descriptor (the network) wake by that. One thread at a
@@ -24,7 +24,7 @@
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/unsent.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/win.h"
 
 enum {
@@ -54,7 +54,7 @@ static void call_agents(const struct win *w, const struct rma_wait *wait)
 {
     for (int i = 0; i < w->nlocal; i++)
         if ((wait->rank < 0 || wait->rank == w->local[i].rank) && !w->local[i].peer->self)
-            attention_call_agent(w->local[i].peer->attention, w->rma->env->ring_fd);
+            polling_call_agent(w->local[i].peer->attention, w->rma->env->doorbell_fd);
 }
 
 static bool check(struct rma *r, const struct rma_wait *wait)
@@ -230,13 +230,13 @@ static bool watch_begin(struct rma *r)
 
 static void watch_end(struct rma *r)
 {
-    struct attention *own = r->env->attention;
+    struct polling *own = r->env->attention;
     atomic_store_explicit(&r->progress.watcher, false, memory_order_seq_cst); /* A; C of agent.c */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&r->progress.agent_off, memory_order_seq_cst))
-        event_wake(&own->agent, r->env->ring_fd);
+        event_wake(&own->agent, r->env->doorbell_fd);
     if (atomic_load_explicit(&own->threads.sleepers, memory_order_relaxed))
-        event_wake(&own->threads, r->env->ring_fd);
+        event_wake(&own->threads, r->env->doorbell_fd);
 }
 
 /* For how long to sleep at most. poll: something has to be polled for before long. */

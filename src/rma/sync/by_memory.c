@@ -2,11 +2,11 @@
 /*
  * by_memory.c - synchronization with a target of this node whose control block is mapped here
  * (win/sync_ops.h): signals are stores into slots of that block, locks are taken in its lock word
- * by the origin itself (the usual case in rma/fast.h, all others here). Operations on such a target
- * are done when they are issued, or wait in its stages (path/stage.h), or here until its post or
- * its fence is seen (path/deferred.h); under locks the first access waits for the target's last
- * fence and for the end of exclusive locks there. Locks: none is held by the caller, except where
- * sync_ops.h says so.
+ * by the origin itself (the usual case in rma/layer/fast.h, all others here). Operations on such a
+ * target are done when they are issued, or wait in its stages (path/stage.h), or here until its
+ * post or its fence is seen (path/deferred.h); under locks the first access waits for the target's
+ * last fence and for the end of exclusive locks there. Locks: none is held by the caller, except
+ * where sync_ops.h says so.
  *
  * Order of stores and loads. A slot is one line in the control block of a process, written by one
  * peer. Its counters only grow.
@@ -19,7 +19,7 @@
  * small puts does not wait for the post (path/stage.c). With MPI_MODE_NOCHECK the post has been
  * called before the start (MPI 4.1, 12.5.2). For packet peers the handlers store into the target's
  * own signals, so waiting is the same. Sleepers: a full fence after each store, or membarrier,
- * then a look at the peer's event count (sys/event.h).
+ * then a look at the peer's event count (sys/futex_event.h).
  *
  * A fence with MPI_MODE_NOPRECEDE is no barrier: a process only says that it has entered.
  *
@@ -36,7 +36,7 @@
 #include "rma/path/stage.h"
 #include "rma/progress/wait.h"
 #include "rma/sync/sync.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
 
@@ -44,7 +44,7 @@
 static void wake(const struct rma_target *t)
 {
     if (!t->peer->self)
-        event_notify(&t->peer->attention->threads, t->peer->ring_fd);
+        event_notify(&t->peer->attention->threads, t->peer->doorbell_fd);
 }
 
 /* ---- the first access in an epoch ---- */

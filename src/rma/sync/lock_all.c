@@ -23,7 +23,7 @@
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/sync.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/full_fence.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/target_lock.h"

@@ -21,7 +21,7 @@
 
 #include "base/err.h"
 #include "rma/progress/progress.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/target_lock.h"
@@ -151,5 +151,5 @@ void lock_queue_release(struct pkt_origin *po)
     }
     if (!list_empty(&w->target_side.lockq) &&
         rma_has_agent(w->rma)) /* this need not be a round that polls the queue */
-        event_notify(&w->rma->env->attention->agent, w->rma->env->ring_fd);
+        event_notify(&w->rma->env->attention->agent, w->rma->env->doorbell_fd);
 }

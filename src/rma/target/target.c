@@ -30,7 +30,7 @@
 #include "base/err.h"
 #include "rma/progress/lost.h"
 #include "rma/target/op_check.h"
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 #include "rma/types/type_table.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/send_header.h"

@@ -20,7 +20,7 @@
 #include "base/copy.h"
 #include "base/err.h"
 #include "rma/path/acc_atomic.h"
-#include "rma/path/direct.h"
+#include "rma/path/copy_local.h"
 #include "rma/strict/strict.h"
 #include "rma/target/op_check.h"
 #include "rma/target/target.h"

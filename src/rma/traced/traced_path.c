@@ -9,7 +9,7 @@
  * stopped: what is issued then has no number, also in its request. Locks: none; a thread records
  * for itself.
  */
-#include "rma/traced/traced.h"
+#include "rma/traced/traced_path.h"
 
 #include "acc/acc.h"
 #include "rma/traced/traced_access.h"

@@ -26,7 +26,7 @@
  * notifies too. The look at the sleepers needs no fence: the exchange and it, and the sleeper's
  * announcement and second look at the word, are all in the single order.
  *
- * A lock that is free is taken and given back in the entry points (rma/fast.h) by the same
+ * A lock that is free is taken and given back in the entry points (rma/layer/fast.h) by the same
  * exchanges. An exclusive request there that finds holders of MPI_Win_lock_all after its ticket is
  * in the word (C before D of target_lock.h) releases the word, as after an epoch of nothing, and
  * asks again the general way. What a target does that has packets waiting for its lock is in
@@ -38,7 +38,7 @@
 #include <stdbool.h>
 
 #include "base/atomic.h"
-#include "base/order.h"
+#include "base/tsan_order.h"
 
 #define LOCKWORD_MASK UINT64_C(0xfffff)
 #define LOCKWORD_RSERV 21

@@ -14,8 +14,8 @@
  *
  *   origin                                  target
  *   data of the operation are in place      C: sleepers += 1 (seq_cst)
- *   A: counter += 1 (release)                  fence, or membarrier (event.h)
- *      fence, or none (event.h)             B: counter >= wanted? (acquire) then loads of the data
+ *   A: counter += 1 (release)                  fence, or membarrier (futex_event.h)
+ *      fence, or none (futex_event.h)             B: counter >= wanted? (acquire) then loads of the data
  *   D: sleepers? wake                          else sleep
  *
  * A pairs with B: who has read the counter sees the data, and who has raised it for a get has read
@@ -58,7 +58,7 @@ struct notify_win {
     uint32_t n;           /* numbers of this window; 0: it has no notifications */
     notify_counter *all;  /* of all origins, by number */
     uint64_t *taken;      /* of all, by number */
-    uint32_t awaited;     /* requests that await some; sync/notified.h */
+    uint32_t awaited;     /* requests that await some; sync/await_notified.h */
     uint32_t awaited_any; /* of these, from any process */
     bool watching;        /* losses of processes that this one has nothing to do with */
     uint32_t words;       /* notify_words.h; 0: none */

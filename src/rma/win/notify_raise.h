@@ -8,7 +8,7 @@
 
 #include "base/cpu.h"
 #include "rma/win/win.h"
-#include "sys/attention.h"
+#include "sys/polling.h"
 
 /* notify_raise_here is notify_raise. Both additions are A of the diagram in notify.h. */
 static inline __attribute__((always_inline)) void notify_raise_here(struct win *w,
@@ -19,9 +19,9 @@ static inline __attribute__((always_inline)) void notify_raise_here(struct win *
     atomic_fetch_add_explicit(&t->notify.to_all[mark - 1], 1, memory_order_release);
     win_count_notified(w);
     if (likely(!t->peer->self))
-        event_notify(&t->peer->attention->threads, t->peer->ring_fd);
+        event_notify(&t->peer->attention->threads, t->peer->doorbell_fd);
     else if (w->rma->threads)
-        event_notify(&w->rma->env->attention->threads, w->rma->env->ring_fd);
+        event_notify(&w->rma->env->attention->threads, w->rma->env->doorbell_fd);
 }
 
 #endif

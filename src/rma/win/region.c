@@ -373,7 +373,7 @@ int region_detach(struct win *w, uint64_t addr, bool *empty)
         return refuse_detach(w, addr, found ? &met : NULL);
     region_tree_remove(tree, addr);
     order_empties(tree, addr, false);
-    /* Behind the tree: who sees the count (unmap_gone of path/attached.c, acquire) sees the tree
+    /* Behind the tree: who sees the count (unmap_gone of path/xpmem_path.c, acquire) sees the tree
      * without the region, too, and does not take it for one that is left. */
     atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_release);
     end_export(w, met.segment);

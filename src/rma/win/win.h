@@ -34,19 +34,19 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/pace.h"
-#include "rma/create/create_state.h"
+#include "rma/win/create_state.h"
 #include "rma/env.h"
-#include "rma/origin/origin_state.h"
-#include "rma/path/path_state.h"
-#include "rma/progress/progress_state.h"
+#include "rma/win/origin_state.h"
+#include "rma/win/path_state.h"
+#include "rma/win/progress_state.h"
 #include "rma/rma.h"
-#include "rma/sync/sync_state.h"
-#include "rma/target/target_state.h"
+#include "rma/win/sync_state.h"
+#include "rma/win/target_state.h"
 #include "rma/win/epoch.h"
 #include "rma/win/notify.h"
 #include "rma/win/proc_records.h"
 #include "rma/win/path_ops.h"
-#include "rma/win/stats.h"
+#include "rma/win/win_stats.h"
 #include "rma/win/target_table.h"
 #include "sys/fmutex.h"
 
@@ -197,8 +197,8 @@ struct rma_target {
 
 /*
  * What is fixed is written by src/rma/create while the window is made and freed, and only read in
- * between; what one room alone uses is in a structure of that room (test/check-layers.sh). In the
- * first line and the one behind it is all that operations and locks look at.
+ * between; what one room alone uses is in a structure of that room (test/source/check-layers.sh).
+ * In the first line and the one behind it is all that operations and locks look at.
  */
 struct win {
     /* ---- fixed at creation: what operations look at ---- */

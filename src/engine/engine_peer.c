@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * engine_peer.c - the processes behind records: found or made, connected, watched.
+ *
+ * A process may be two peers: one that is reached through shared memory and rings,
+ * and one over the network (another node, a pretended one, MPIRMA_PATH=net-packets).
+ * Both stay known while the process lives: the next window with the same processes
+ * costs no system call. Of those that have ended, and that no window names any more, everything is
+ * freed when others come (engine_peer_sweep), so that thousands may come and go. Nothing is
+ * allocated or connected towards a network peer before the first packet (netmod/ofi). Locks:
+ * maps_lock around the maps, inside the engine's lock.
+ *
+ * Neighbours: shm/shm_channel.h and netmod/ofi/nmofi.h, which connect; engine_mem.c, which maps;
+ * rma/env.h, whose functions for peers are here.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "engine/engine_impl.h"
+#include "rma/progress/progress.h"
+#include "rma/win/proc_table.h"
+#include "shm/cma_probe.h"
+#include "sys/procstart.h"
+
+/* What this process's rings on a node take together, unless the least of each is more. */
+enum { RINGS_BYTES = 2 * 1024 * 1024 };
+
+struct engine_peer {
+    struct rma_peer peer; /* first */
+    struct shm_peer shm;
+    struct nmofi_peer net; /* peer.net */
+    struct seg seg;        /* its process segment, where that is mapped */
+    bool machine;          /* process ids mean the same to both */
+    uint64_t started;      /* when it began, as it says; 0: it does not know */
+    int pidfd;             /* -1: nobody has asked yet whether it lives; under the engine's lock */
+    void *ring;            /* my ring to it, from the heap */
+    struct engine_peer *next; /* of those that are being freed */
+};
+
+/* Map its process segment: where it sleeps, its stripe locks. */
+static int open_segment(struct engine *e, struct engine_peer *p, const struct proc_record *rec)
+{
+    struct seg opened = {.fd = -1};
+    int err = seg_open(&rec->seg, &e->log, &opened);
+    if (err)
+        return err;
+    struct procseg *seg = opened.base;
+    if (opened.size < sizeof *seg || seg->magic != PROCSEG_MAGIC || seg->uid != rec->uid) {
+        seg_close(&opened);
+        return log_fail(&e->log, MRMA_ERR_OTHER, "process %d is not the one that announced itself",
+                        rec->seg.pid);
+    }
+    seg_only_mapped(&opened);
+    p->seg = opened;
+    p->shm.seg = seg;
+    p->shm.pid = rec->seg.pid;
+    p->peer.attention = &seg->attention;
+    p->peer.notices = (const struct rma_notice *)(const void *)seg->notices;
+    p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
+    p->peer.assisted_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
+    p->peer.assisted = p->peer.assisted_errno == 0;
+    p->peer.attachable = engine_attach_probe(e, rec);
+    return MRMA_SUCCESS;
+}
+
+static void be_self(struct engine *e, struct engine_peer *p)
+{
+    p->peer.self = p->peer.node = true;
+    p->peer.attention = &e->own->attention;
+    p->peer.notices = e->env.notices;
+    p->peer.stripes = e->env.stripes;
+}
+
+/* Nothing leaves yet; the connection is made by the first packet. */
+static int init_net(struct engine *e, struct engine_peer *p, const struct proc_record *rec)
+{
+    if (!e->net || rec->net == NET_NONE)
+        return log_fail(&e->log, MRMA_ERR_INTERN, "process %d has no network endpoint",
+                        rec->seg.pid);
+    int err = nmofi_peer_init(e->net, &p->net, rec->uid, &rec->name, rec->secret);
+    if (err)
+        return err;
+    ch3_vc_init(&p->peer.vc, &e->ch3, nmofi_channel(e->net), &p->net, p);
+    (void)ch3_vc_event(&p->peer.vc, CH3_VC_CONNECT);
+    return MRMA_SUCCESS;
+}
+
+/* Under maps_lock, and under the engine's lock. */
+static int new_peer(struct engine *e, struct map *map, const struct proc_record *rec,
+                    struct engine_peer **out)
+{
+    struct engine_peer *p = calloc(1, sizeof *p);
+    if (!p)
+        return MRMA_ERR_NO_MEM;
+    p->seg.fd = p->pidfd = -1;
+    p->peer.uid = rec->uid;
+    p->peer.pid = rec->seg.pid;
+    p->peer.doorbell_fd = e->doorbell_fd;
+    p->started = rec->started;
+    p->peer.net = map == &e->net_peers;
+    p->machine = engine_same_node(e, rec->node);
+    int err = MRMA_SUCCESS;
+    if (p->peer.net)
+        err = init_net(e, p, rec);
+    else
+        ch3_vc_init(&p->peer.vc, &e->ch3, &e->shm.channel, &p->shm, p);
+    if (!err && rec->uid == e->uid)
+        be_self(e, p);
+    if (!err)
+        err = map_put(map, rec->uid, p, NULL);
+    if (err) {
+        free(p);
+        return err;
+    }
+    *out = p;
+    return MRMA_SUCCESS;
+}
+
+/* Does traffic with it take the network? Between processes that are treated as remote
+ * by configuration too, unless rings are demanded. */
+static bool by_net(const struct engine *e, const struct proc_record *rec, bool node)
+{
+    if (rec->uid == e->uid)
+        return false;
+    if (!engine_same_node(e, rec->node) || e->conf.path == CONF_PATH_NET_PACKETS)
+        return true;
+    return !node && e->conf.path != CONF_PATH_SHM_PACKETS;
+}
+
+static int peer_locked(struct engine *e, const struct proc_record *rec, bool node, bool net,
+                       struct engine_peer **out)
+{
+    struct map *map = net ? &e->net_peers : &e->peers;
+    struct engine_peer *p = map_get(map, rec->uid);
+    int err = p ? MRMA_SUCCESS : new_peer(e, map, rec, &p);
+    if (!err && p->peer.net && p->peer.vc.state == CH3_VC_FAILED)
+        return log_fail(&e->log, MRMA_ERR_PROC_FAILED,
+                        "process %d cannot be reached any more: the connection was lost",
+                        rec->seg.pid);
+    if (!err && !p->peer.self && !p->seg.base && (node || !net))
+        err = open_segment(e, p, rec);
+    if (err)
+        return err;
+    p->peer.node |= node;
+    p->peer.refs++;
+    *out = p;
+    return MRMA_SUCCESS;
+}
+
+/* ---- processes that have ended ---- */
+
+enum { SWEEP_LEAST = 32 };
+
+static bool has_ended(struct engine_peer *p)
+{
+    if (p->peer.net && nmofi_peer_is_used(&p->net))
+        return p->peer.vc.state == CH3_VC_FAILED || nmofi_peer_is_gone(&p->net);
+    if (!p->machine)
+        return false;
+    const bool watched = p->pidfd >= 0;
+    const bool lives = procstart_lives(p->peer.pid, (uint32_t)p->started, &p->pidfd);
+    if (lives && !watched && p->pidfd >= 0) { /* nobody waits for it */
+        close(p->pidfd);
+        p->pidfd = -1;
+    }
+    return !lives;
+}
+
+/* Take those that have ended and that nobody uses out of a map. Under maps_lock. */
+static void take_ended(struct map *map, struct engine_peer **ended)
+{
+    size_t cursor = 0;
+    void *value;
+    struct engine_peer *first = *ended;
+    while (map_next(map, &cursor, NULL, &value)) {
+        struct engine_peer *p = value;
+        if (p->peer.refs || p->peer.self || !has_ended(p))
+            continue;
+        p->next = *ended;
+        *ended = p;
+    }
+    for (struct engine_peer *p = *ended; p != first; p = p->next)
+        (void)map_del(map, p->peer.uid);
+}
+
+static void free_peer(struct engine *e, struct engine_peer *p)
+{
+    if (ch3_vc_busy(&p->peer.vc)) /* what is queued ends with an error */
+        ch3_vc_lost(&p->peer.vc);
+    (void)ch3_vc_event(&p->peer.vc, CH3_VC_CLOSE);
+    if (!p->peer.net) {
+        shm_channel_forget(&e->shm, &p->peer.vc, p->peer.uid);
+        engine_unmap_process(e, p->peer.pid);
+    }
+    if (p->ring)
+        (void)heap_free(e->heap, p->ring);
+    if (p->pidfd >= 0)
+        close(p->pidfd);
+    seg_close(&p->seg);
+    free(p);
+}
+
+void engine_peer_sweep(struct engine *e)
+{
+    struct engine_peer *ended = NULL;
+    pthread_mutex_lock(&e->maps_lock);
+    const size_t known = map_count(&e->peers) + map_count(&e->net_peers);
+    const bool due = known >= e->sweep_at;
+    if (due) {
+        take_ended(&e->peers, &ended);
+        take_ended(&e->net_peers, &ended);
+        const size_t left = map_count(&e->peers) + map_count(&e->net_peers);
+        e->sweep_at = 2 * left > SWEEP_LEAST ? 2 * left : SWEEP_LEAST;
+    }
+    pthread_mutex_unlock(&e->maps_lock);
+    while (ended) {
+        struct engine_peer *p = ended;
+        ended = p->next;
+        free_peer(e, p);
+    }
+}
+
+/* Some have ended, and a window with them is gone. */
+static void env_peers_sweep(void *ctx)
+{
+    struct engine *e = ctx;
+    e->sweep_at = 0;
+    engine_peer_sweep(e);
+}
+
+static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool node,
+                        struct rma_peer **out)
+{
+    struct engine *e = ctx;
+    const struct proc_record rec = proc_record_of(record);
+    const bool net = by_net(e, &rec, node);
+    struct engine_peer *p = NULL;
+    if (node) /* a window is being made */
+        engine_peer_sweep(e);
+    if (!rec.membarrier &&
+        engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does
+                                                        before the window is agreed upon */
+        atomic_store_explicit(&e->own->attention.threads.membarrier, 0, memory_order_seq_cst);
+    pthread_mutex_lock(&e->maps_lock);
+    int err = peer_locked(e, &rec, node, net, &p);
+    pthread_mutex_unlock(&e->maps_lock);
+    if (!err)
+        *out = &p->peer;
+    return err;
+}
+
+static void env_peer_put(void *ctx, struct rma_peer *peer)
+{
+    struct engine *e = ctx;
+    pthread_mutex_lock(&e->maps_lock);
+    peer->refs--;
+    pthread_mutex_unlock(&e->maps_lock);
+}
+
+/* Of a ring to one of the peers on the node. */
+static uint32_t ring_bytes(const struct engine *e)
+{
+    const int seen = rma_node_procs(&e->rma), bound = e->env.node_procs_bound,
+              procs = seen > bound ? seen : bound;
+    uint32_t bytes = RING_MOST;
+    while (bytes > RING_LEAST && (size_t)bytes * (size_t)(procs > 1 ? procs - 1 : 1) > RINGS_BYTES)
+        bytes /= 2;
+    return bytes;
+}
+
+/* Make a ring to the peer and announce it. Under maps_lock. */
+static int connect_locked(struct engine *e, struct engine_peer *p)
+{
+    const uint32_t bytes = ring_bytes(e);
+    struct heap_loc loc;
+    void *ring;
+    int err = heap_alloc(e->heap, ring_size(bytes), MRMA_CACHE_LINE, &ring);
+    if (err)
+        return err;
+    err = heap_find(e->heap, ring, ring_size(bytes), &loc) ? MRMA_SUCCESS : MRMA_ERR_INTERN;
+    if (!err)
+        err = shm_channel_connect(&p->shm, e->uid, ring, bytes, &loc);
+    if (err) {
+        (void)heap_free(e->heap, ring);
+        return log_fail(&e->log, err, "process %d accepts no more rings", p->peer.pid);
+    }
+    p->ring = ring;
+    (void)ch3_vc_event(&p->peer.vc, CH3_VC_CONNECT);
+    return MRMA_SUCCESS;
+}
+
+static int env_peer_connect(void *ctx, struct rma_peer *peer)
+{
+    struct engine *e = ctx;
+    struct engine_peer *p = (struct engine_peer *)peer;
+    if (peer->net)
+        return MRMA_SUCCESS;
+    pthread_mutex_lock(&e->maps_lock);
+    int err = p->ring ? MRMA_SUCCESS : connect_locked(e, p);
+    pthread_mutex_unlock(&e->maps_lock);
+    return err;
+}
+
+/* That a quiet connection has broken the channel finds out by sending something, or where
+ * the peer has left word; it reports it in a later poll. */
+static void probe(struct ch3_vc *vc)
+{
+    if (vc->state == CH3_VC_OPEN && vc->channel->caps & CH3_CAP_PROBE)
+        vc->channel->ops->probe(vc->channel, vc);
+}
+
+/* Of a process of another machine nothing is known but whether its connection holds; one of
+ * this machine may live and have given it up. */
+static bool env_peer_alive(void *ctx, struct rma_peer *peer)
+{
+    struct engine_peer *p = (struct engine_peer *)peer;
+    struct engine *e = ctx;
+    probe(&peer->vc);
+    if (!peer->net && !peer->self && shm_channel_has_ended(&e->shm, &peer->vc))
+        ch3_vc_closed(&peer->vc, true);
+    return !p->machine || procstart_lives(p->peer.pid, (uint32_t)p->started, &p->pidfd);
+}
+
+/* ---- the channels' view ---- */
+
+static struct ch3_vc *find(struct engine *e, const struct map *map, uint64_t uid)
+{
+    pthread_mutex_lock(&e->maps_lock);
+    struct engine_peer *p = map_get(map, uid);
+    pthread_mutex_unlock(&e->maps_lock);
+    return p ? &p->peer.vc : NULL;
+}
+
+static struct ch3_vc *shm_find(void *ctx, uint64_t uid)
+{
+    struct engine *e = ctx;
+    return find(e, &e->peers, uid);
+}
+
+/* A process from which something comes over the network, also one that this one has never
+ * used: the tables of processes tell. From poll, under the engine's lock. */
+struct ch3_vc *engine_net_find(void *engine, uint64_t uid)
+{
+    struct engine *e = engine;
+    struct ch3_vc *vc = find(e, &e->net_peers, uid);
+    const struct rma_proc_record *record = vc ? NULL : proc_tables_find(&e->rma, uid);
+    struct rma_peer *peer;
+    if (!record || env_peer_get(e, record, false, &peer) != MRMA_SUCCESS)
+        return vc;
+    env_peer_put(e, peer); /* it stays known */
+    return peer->net ? &peer->vc : NULL;
+}
+
+static void *shm_map(void *ctx, const struct heap_loc *where, size_t size, void **handle)
+{
+    return engine_map_ring(ctx, where, size, handle);
+}
+
+static void shm_unmap(void *ctx, void *handle)
+{
+    engine_unmap_ring(ctx, handle);
+}
+
+struct shm_channel_env engine_channel_env(struct engine *e)
+{
+    return (struct shm_channel_env){.ctx = e,
+                                    .doorbell_fd = e->doorbell_fd,
+                                    .map = shm_map,
+                                    .unmap = shm_unmap,
+                                    .find = shm_find};
+}
+
+/* ---- start and end ---- */
+
+void engine_peer_init(struct engine *e)
+{
+    map_init(&e->peers);
+    map_init(&e->net_peers);
+    e->sweep_at = SWEEP_LEAST;
+    e->env.peer_get = env_peer_get;
+    e->env.peer_connect = env_peer_connect;
+    e->env.peer_put = env_peer_put;
+    e->env.peers_sweep = env_peers_sweep;
+    e->env.peer_alive = env_peer_alive;
+}
+
+static void free_peers(struct map *map)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next(map, &cursor, NULL, &value)) {
+        struct engine_peer *p = value;
+        if (p->pidfd >= 0)
+            close(p->pidfd);
+        seg_close(&p->seg);
+        free(p);
+    }
+    map_fini(map);
+}
+
+/* Before the channel is closed. */
+void engine_peer_close(struct engine *e)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next(&e->net_peers, &cursor, NULL, &value))
+        (void)ch3_vc_event(&((struct engine_peer *)value)->peer.vc, CH3_VC_CLOSE);
+}
+
+void engine_peer_fini(struct engine *e)
+{
+    free_peers(&e->peers);
+    free_peers(&e->net_peers);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * own_comm.h - private communicators of this process alone; and which of the world model and
+ * sessions is in use.
+ *
+ * Carriers of windows are made on one of them, datatypes are looked at by the other. In the world
+ * model they come from MPI_COMM_SELF. A program with sessions may have no MPI_COMM_SELF, or lose it
+ * when it calls MPI_Finalize before its last session ends, and gets them from a session of the
+ * library's own.
+ */
+#ifndef MRMA_MPI_HOST_OWN_COMM_H
+#define MRMA_MPI_HOST_OWN_COMM_H
+
+#include <mpi.h>
+
+#include <stdbool.h>
+
+/* world_in_use returns whether there is an MPI_COMM_WORLD: between MPI_Init and the end of
+ * MPI_Finalize. Any thread. */
+bool world_in_use(void);
+
+/* world_begins is called before the host's MPI_Init. Any thread. */
+void world_begins(void);
+
+/* session_begins is called before the host's MPI_Session_init for a session of the program, which
+ * counts from now on. It waits while another thread is between session_ends and session_end_over.
+ * Any thread. */
+void session_begins(void);
+
+/* session_ends takes a session of the program from the count, or one that the host has refused, and
+ * returns whether it was the last. Then the caller ends what the windows have used, and calls
+ * session_end_over. Any thread. */
+bool session_ends(void);
+
+/* session_end_over lets a first session begin again. Called after session_ends, by its caller. */
+void session_end_over(void);
+
+/* sessions_open returns whether there are sessions of the program. Any thread. */
+bool sessions_open(void);
+
+/* Two, since the errors of carriers return, while an error handler of our own looks at types. */
+struct self {
+    MPI_Comm carriers; /* errors return */
+    MPI_Comm types;    /* for dtype_cache_create */
+};
+
+/* self_make_ahead makes at the start of the world model what self_make returns later, with a stock
+ * of carriers, where a thread that makes it later could wait for other threads. Called behind the
+ * host's initialisation by the thread that made it. What the host refuses is left to self_make. */
+void self_make_ahead(void);
+
+/* self_make makes the communicators: from MPI_COMM_SELF, or from a session of the library's own
+ * where the program has sessions. Returns MRMA_SUCCESS and *self, which self_free frees, or
+ * MRMA_ERR_OTHER if the host refuses it. One thread at a time, no other in self_free. */
+int self_make(struct self *self);
+
+/* self_free frees what self_make has made, the stock of carriers, and the session that was made for
+ * it. Called when nobody uses them. */
+void self_free(struct self *self);
+
+/* self_end frees what self_make_ahead has made and nobody has asked for. */
+void self_end(void);
+
+/* self_rank returns the rank of this process in MPI_COMM_WORLD or, where that is not in use, in the
+ * process set mpi://WORLD; 0 where the host does not say. Between self_make and self_free. */
+int self_rank(void);
+
+/* self_outlives_world returns whether there is a communicator that may be used behind MPI_Finalize:
+ * one that self_make has made from a session. Not during self_make or self_free. */
+bool self_outlives_world(void);
+
+#endif

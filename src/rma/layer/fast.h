@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fast.h - the few instructions of the commonest calls, inline in the entry points: what src/mpi
+ * includes of src/rma besides rma.h.
+ *
+ * Contiguous put, get and accumulate on mapped memory, single instructions on its words of 8 bytes,
+ * lock and unlock of a free lock, flush with nothing to do, short puts into a packet that is open,
+ * and the look-up of datatypes.
+ *
+ * Each either does all of the call or nothing and says so; the caller then goes the general way
+ * (rma.h), which also finds the errors, waits, and does what is left out here: to leave the mode in
+ * which single instructions do (path/acc_atomic.h), and instructions where they need a fence. They
+ * exist because the goals for the instructions of these calls were missed with one more call and an
+ * operation built in memory (doc/decisions.md), and because ranks that compete for a word get it
+ * the oftener the less else they do. Locks: the stripes; of fast_put_packed the engine's.
+ */
+#ifndef MRMA_RMA_LAYER_FAST_H
+#define MRMA_RMA_LAYER_FAST_H
+
+#include "base/cpu.h"
+#include "acc/acc.h"
+#include "dtype/dtype_cache.h"
+#include "dtype/dtype_predef.h"
+#include "rma/origin/issue.h"
+#include "rma/path/acc_atomic.h"
+#include "rma/path/copy_local.h"
+#include "rma/rma.h"
+#include "rma/win/full_fence.h"
+#include "rma/win/notify_raise.h"
+#include "rma/win/target_lock.h"
+#include "rma/win/win.h"
+
+#define MRMA_INLINE static inline __attribute__((always_inline))
+
+/* fast_find returns where len bytes at disp, which is not negative, of a target are; NULL if it is
+ * not known to be accessible, not mapped, or does not have them. */
+MRMA_INLINE char *fast_find(const struct win *w, const struct rma_target *t, int64_t disp,
+                            size_t len)
+{
+    if (unlikely(!target_ready(w, t) ||
+                 (uint64_t)disp > atomic_load_explicit(&t->fast_units, memory_order_relaxed)))
+        return NULL;
+    const uint64_t offset = (uint64_t)disp * t->disp_unit;
+    if (unlikely(len > atomic_load_explicit(&t->fast_size, memory_order_relaxed) - offset))
+        return NULL;
+    return t->base + offset;
+}
+
+/* ---- put and get (MPI 4.1, 12.3.1 and 12.3.2): len contiguous bytes ---- */
+
+/* fast_put does MPI_Put of len contiguous bytes. False: nothing was done. */
+MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t disp, size_t len)
+{
+    char *to = fast_find(w, win_peek(w, target), disp, len);
+    if (unlikely(!to))
+        return false;
+    win_count(w, COUNTED_MAPPED, len);
+    copy_whole(to, from, len);
+    win_set_dirty(w);
+    return true;
+}
+
+/* fast_put_notify does MPIRMA_Put_notify of len contiguous bytes. False: nothing was done. */
+MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, int64_t disp,
+                                 size_t len, int number)
+{
+    const struct rma_target *t = win_peek(w, target);
+    char *to = fast_find(w, t, disp, len);
+    if (unlikely(!to || (unsigned)number >= w->notify.n))
+        return false;
+    win_count(w, COUNTED_MAPPED, len);
+    copy_whole(to, from, len);
+    win_set_dirty(w);
+    notify_raise_here(w, t, (uint32_t)number + 1);
+    return true;
+}
+
+/* fast_put_packed does MPI_Put of len contiguous bytes to a target of packets: its record goes into
+ * the packet that is open. rma_put, which asks more, takes longer to come there than the record
+ * takes. False: nothing was done. */
+static inline bool fast_put_packed(struct win *w, const void *from, int target, int64_t disp,
+                                   size_t len)
+{
+    struct rma_target *t = win_peek(w, target);
+    const uint64_t offset = (uint64_t)disp * t->disp_unit;
+    if (!target_ready(w, t) || len > atomic_load_explicit(&t->plain_max, memory_order_relaxed) ||
+        (uint64_t)disp >> 31 || offset > t->size || len > t->size - offset ||
+        !issue_plain(w, t, from, (int64_t)offset, len))
+        return false;
+    win_count(w, COUNTED_SHM_PACKETS + t->peer->net, len);
+    return true;
+}
+
+/* fast_get does MPI_Get of len contiguous bytes. False: nothing was done. */
+MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, size_t len)
+{
+    const char *from = fast_find(w, win_peek(w, target), disp, len);
+    if (unlikely(!from))
+        return false;
+    win_count(w, COUNTED_MAPPED, len);
+    copy_whole(to, from, len);
+    return true;
+}
+
+/* ---- one word of 8 bytes (12.3.4.3 and 12.3.4.4) ---- */
+
+/* fast_word returns an aligned word at disp of the target that may be changed by an instruction
+ * now; acc_atomic_leave must follow. NULL: it may not. Only where no fence is needed for that
+ * (ACC_WAY_MEMBARRIER). The mode is looked at once: a window that is LOCKED pays for a store to a
+ * line of its own. */
+MRMA_INLINE acc_word *fast_word(struct win *w, int target, int64_t disp)
+{
+    const struct rma_target *t = win_peek(w, target);
+    char *at = fast_find(w, t, disp, sizeof(uint64_t));
+    if (unlikely(!at || (uintptr_t)at % sizeof(uint64_t) || w->acc_way != ACC_WAY_MEMBARRIER))
+        return NULL;
+    if (unlikely(!acc_atomic_enter_membarrier(w, t->ctl)))
+        return NULL;
+    win_count(w, COUNTED_MAPPED, sizeof(uint64_t));
+    return (acc_word *)(void *)at;
+}
+
+/* fast_fetch_op does MPI_Fetch_and_op on a word of 8 bytes: SUM of integers, REPLACE and NO_OP.
+ * from and to need no alignment. False: nothing was done. */
+MRMA_INLINE bool fast_fetch_op(struct win *w, enum acc_op op, const void *from, void *to,
+                               int target, int64_t disp)
+{
+    acc_word *word = fast_word(w, target, disp);
+    if (unlikely(!word))
+        return false;
+    acc_atomic_word(op, word, from, to);
+    acc_atomic_leave(w);
+    return true;
+}
+
+/* fast_cas does MPI_Compare_and_swap on a word of 8 bytes. value, compare and to need no alignment.
+ * False: nothing was done. */
+MRMA_INLINE bool fast_cas(struct win *w, const void *value, const void *compare, void *to,
+                          int target, int64_t disp)
+{
+    acc_word *word = fast_word(w, target, disp);
+    if (unlikely(!word))
+        return false;
+    acc_atomic_cas_word(word, compare, value, to);
+    acc_atomic_leave(w);
+    return true;
+}
+
+/* ---- accumulates of one contiguous datatype (12.3.4.1 and 12.3.4.2) ---- */
+
+/* fast_acc_locked does the accumulate of n elements, len bytes, at at, under the stripe, or
+ * stripes, of the target. old NULL: not wanted. */
+MRMA_INLINE void fast_acc_locked(const struct rma_target *t, struct acc_what what, char *at,
+                                 const void *from, void *old, size_t n, size_t len)
+{
+    const struct acc_kernel *kernel = &acc_kernels[what.op][what.type];
+    const uint64_t vaddr = t->vaddr + (uint64_t)(at - t->base);
+    if (unlikely(!stripe_one(vaddr, len))) {
+        direct_acc_piece((struct acc_at){t->peer->stripes, vaddr, at}, what, from, old, len);
+        return;
+    }
+    struct fmutex *mx = &t->peer->stripes.at[stripe_index(vaddr)];
+    fmutex_lock(mx, t->peer->stripes.self);
+    if (n > 1 && old) {
+        acc_fetch(what.op, what.type, at, from, old, n);
+    } else if (n > 1) {
+        kernel->many[cpu_wide()](at, from, n);
+    } else {
+        if (old)
+            copy_whole(old, at, len);
+        if (what.op != ACC_NO_OP)
+            kernel->one(at, from);
+    }
+    fmutex_unlock(mx);
+}
+
+/* fast_acc_atomic does the accumulate of len bytes at at by instructions. False: these cannot be
+ * used now, and nothing was done. old NULL: not wanted. */
+MRMA_INLINE bool fast_acc_atomic(struct win *w, const struct rma_target *t, struct acc_what what,
+                                 char *at, const void *from, void *old, size_t len)
+{
+    const bool sum = what.op == ACC_SUM && what.type == ACC_F64 && len == sizeof(double) &&
+                     (uintptr_t)at % sizeof(double) == 0;
+    if (unlikely(w->acc_way != ACC_WAY_MEMBARRIER ||
+                 (!sum && !acc_atomic_fits(what.type, at, len)) ||
+                 !acc_atomic_enter_membarrier(w, t->ctl)))
+        return false;
+    if (sum)
+        acc_atomic_sum_f64((acc_word *)(void *)at, from, old);
+    else
+        acc_atomic_elements(what.op, what.type, at, from, old, len);
+    acc_atomic_leave(w);
+    return true;
+}
+
+/* fast_acc does MPI_Accumulate or MPI_Get_accumulate of count of type, which is contiguous and the
+ * type of both sides, len bytes. from is not looked at for NO_OP; old NULL: not wanted, and then op
+ * is not NO_OP. False: nothing was done, also because it is not allowed. */
+MRMA_INLINE bool fast_acc(struct win *w, enum acc_op op, const struct dtype *type, size_t count,
+                          const void *from, void *old, int target, int64_t disp, size_t len)
+{
+    const struct rma_target *t = win_peek(w, target);
+    const struct acc_what what = {op, (enum acc_type)type->basic};
+    char *at = fast_find(w, t, disp, len);
+    if (unlikely(!at || !len || what.type == ACC_NONE ||
+                 (!acc_kernels[op][what.type].one && op != ACC_NO_OP)))
+        return false;
+    const uint32_t mode =
+        atomic_load_explicit(&t->ctl->acc_mode, memory_order_acquire); /* pairs with F */
+    if (mode == ACC_MODE_LOCKED)
+        fast_acc_locked(t, what, at, from, old, count * type->elems, len);
+    else if (!fast_acc_atomic(w, t, what, at, from, old, len))
+        return false;
+    win_count(w, COUNTED_MAPPED, len);
+    return true;
+}
+
+/* ---- locks and flush (12.5.3 and 12.5.4) ---- */
+
+/* fast_lock_hold notes that the lock on t is held, the first one of an epoch, or one more. */
+static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_lock lock)
+{
+    t->lock = (uint8_t)lock;
+    if (w->nlocks++ == 0) {
+        w->rma->passive++;
+        atomic_store_explicit(&w->epoch.state, EPOCH_LOCK, memory_order_relaxed);
+        atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_READY, memory_order_relaxed);
+        win_next_gen(w);
+    }
+    if (!w->fence_pending) /* else the first access looks whether the last fence's puts are there
+                              */
+        atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed),
+                              memory_order_relaxed);
+}
+
+/* fast_lock does MPI_Win_lock of a target whose lock is free. False: nothing was done, or undone.
+ * lock_quick is set for windows in which nobody watches locks (MPIRMA_STRICT, MPIRMA_HANG_REPORT,
+ * no_locks), and without packet targets; while others may take the engine's lock, or a packet lock
+ * is pending, it is not tried.
+ *
+ * An exclusive request must look at the holders without a ticket after its own is in the word
+ * (win/target_lock.h: C before D). Who finds one, or a lock_all that waits, gives the lock
+ * back and goes the general way: that is a lock and an unlock of nothing. */
+MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
+{
+    struct rma_target *t = win_peek(w, rank);
+    const enum epoch_state now = epoch_now(&w->epoch);
+    if (unlikely((now != EPOCH_NONE && now != EPOCH_LOCK) ||
+                 !atomic_load_explicit(&w->lock_quick, memory_order_relaxed) ||
+                 t->lock != WIN_LOCK_NONE || w->rma->lock_due))
+        return false;
+    if (unlikely(!lockword_try(&t->ctl->lock, exclusive)))
+        return false;
+    if (exclusive && unlikely(atomic_load_explicit(&t->ctl->counted, memory_order_seq_cst) |
+                              atomic_load_explicit(&w->lead->all, memory_order_seq_cst))) {
+        lockword_release(&t->ctl->lock, true);
+        lock_notify(t);
+        return false;
+    }
+    fast_lock_hold(w, t, exclusive ? WIN_LOCK_EXCLUSIVE : WIN_LOCK_SHARED);
+    return true;
+}
+
+/* fast_unlock does MPI_Win_unlock of a target whose lock fast_lock has taken, or rma_lock alike.
+ * False: nothing was done. */
+MRMA_INLINE bool fast_unlock(struct win *w, int rank)
+{
+    struct rma_target *t = win_peek(w, rank);
+    const uint8_t lock = t->lock;
+    if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK ||
+                 !atomic_load_explicit(&w->lock_quick, memory_order_relaxed) ||
+                 (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) ||
+                 t->sent != SENT_NOTHING || win_count_short_call(w)))
+        return false;
+    lockword_release(&t->ctl->lock, lock == WIN_LOCK_EXCLUSIVE);
+    lock_notify(t);
+    t->lock = WIN_LOCK_NONE;
+    if (--w->nlocks == 0) {
+        w->rma->passive--;
+        atomic_store_explicit(&w->epoch.state, EPOCH_NONE, memory_order_relaxed);
+        atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_NONE, memory_order_relaxed);
+        win_next_gen(w);
+    } else {
+        target_set_unready(w, t);
+    }
+    return true;
+}
+
+/* fast_flush does MPI_Win_flush, or its local form, when there is nothing to make visible: the
+ * target is accessible in a passive epoch, and no store has been made since the last fence. False:
+ * nothing was done. */
+static inline bool fast_flush(struct win *w, int target)
+{
+    const struct rma_target *t = win_peek(w, target);
+    return likely((w->flush_quick == FLUSH_QUICK_ALL || (w->flush_quick && target_ready(w, t))) &&
+                  !atomic_load_explicit(&w->dirty, memory_order_relaxed) &&
+                  !win_count_short_call(w));
+}
+
+#undef MRMA_INLINE
+#endif

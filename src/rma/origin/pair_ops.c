@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pair_ops.c - operations into packets (origin's side).
+ *
+ * A short operation becomes records in the open packet; a long one a stream that reads the user's
+ * buffer packet by packet. Where a target datatype is in many pieces it is sent once, in front of
+ * the operation, and named from then on.
+ *
+ * Ownership: a stream holds references to the datatypes whose cursors it uses and points into the
+ * user's buffer, which stays the library's until the operation is locally complete. It is freed
+ * when its last packet has left, or the connection is lost. Locks: the engine's, taken here.
+ */
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "rma/origin/atomics.h"
+#include "rma/origin/issue.h"
+#include "rma/origin/op_record.h"
+#include "rma/origin/open_packet.h"
+#include "rma/origin/replies.h"
+#include "rma/progress/progress.h"
+#include "rma/progress/wait.h"
+#include "rma/types/type_table.h"
+#include "rma/win/win.h"
+
+/* TAIL_MAX: copying costs less than another packet */
+enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4 };
+
+/* Shall src name its target bytes by a datatype? Not where segments are shorter. The target takes
+ * no pieces that overlap (range), nor types whose elements are not their bytes. */
+static bool wants_type(const struct record_source *src)
+{
+    const struct dtype *type = src->ttype;
+    const size_t known = sizeof(struct pkt_typed) / sizeof(struct pkt_seg);
+    int64_t lo, hi;
+    return !src->contig && record_segments(src, known + 1) > known && !type->list &&
+           type->nruns <= PKT_TYPE_RUNS && src->target_cur.runs == type->runs &&
+           type_table_range(type, src->count, src->base, &lo, &hi);
+}
+
+/* The pair's table of datatypes, made on first use; NULL: no memory. */
+static struct type_table *make_types(struct pkt_target *pt)
+{
+    if (!pt->types)
+        pt->types = type_table_new(pt->win->first_number);
+    return pt->types;
+}
+
+/* Must src's datatype go to the target, in front of the next record? */
+static bool type_due(const struct pkt_target *pt, const struct record_source *src)
+{
+    return src->typed && !type_table_find(pt->types, src->ttype);
+}
+
+/* The number of src's datatype, which is entered if its definition goes in front. */
+static void name_type(struct pkt_target *pt, struct record_source *src)
+{
+    if (src->typed)
+        src->id = src->define ? type_table_add(pt->types, src->ttype)
+                              : type_table_find(pt->types, src->ttype);
+}
+
+/* Bytes behind record_min that all of src would take, where that is less than a packet. */
+static size_t record_most(const struct record_source *src)
+{
+    const size_t segments = src->typed ? 0 : record_segments(src, PKT_MAX / sizeof(struct pkt_seg));
+    const size_t data = src->data && src->left < PKT_MAX ? src->left : src->data ? PKT_MAX : 0;
+    return segments * sizeof(struct pkt_seg) + pkt_align(data);
+}
+
+/* Both sides count what belongs to the fence phase only: what follows the closing
+ * fence's marker (a lock epoch) may be applied before the marker takes effect. Only
+ * what is sure to leave is counted, or the target would wait for the rest. */
+static void count_phase(struct pkt_target *pt, size_t bytes)
+{
+    const struct win *w = pt->win;
+    const enum epoch_state now = epoch_now(&w->epoch);
+    if (now == EPOCH_FENCE_USED || now == EPOCH_FENCE ||
+        w->origin_side.fence_closing) /* as pkt_epoch_kind */
+        pt->phase_bytes += bytes;
+}
+
+static int append_records(struct pkt_target *pt, struct record_source *src)
+{
+    const size_t before = src->pos;
+    while (src->left) {
+        const bool define = src->define = type_due(pt, src);
+        const size_t need = record_min(src), wish = need + record_most(src);
+        const int err = pt->room - pt->used < wish ? pkt_make_room(pt, need, wish) : MRMA_SUCCESS;
+        if (err)
+            return err;
+        src->define = type_due(pt, src);
+        if (src->define && !define) /* the table was dropped while this thread waited */
+            continue;
+        name_type(pt, src);
+        pkt_add_records(pt, src->define ? 2 : 1);
+        pt->used += (uint32_t)record_build(src, pt->buf + pt->used, pt->room - pt->used);
+    }
+    count_phase(pt, src->pos - before);
+    return MRMA_SUCCESS;
+}
+
+/* ---- long operations ---- */
+
+struct origin_stream {
+    struct ch3_stream stream;
+    struct pkt_target *pt;
+    struct record_source src;
+    const struct dtype *otype, *ttype;
+    struct rma_req *req;
+    struct pkt_hdr hdr; /* of every packet but for len and count; flags: of the first */
+};
+
+static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
+{
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    struct pkt_hdr *hdr = room;
+    *hdr = os->hdr;
+    os->hdr.flags = 0;
+    hdr->count = os->src.define ? 2 : 1;
+    *len = sizeof *hdr + record_build(&os->src, hdr + 1, cap - sizeof *hdr);
+    hdr->len = (uint32_t)*len;
+    return os->src.left == 0;
+}
+
+static void stream_done(struct ch3_stream *st, int err)
+{
+    struct origin_stream *os = LIST_ENTRY(st, struct origin_stream, stream);
+    os->pt->streams--;
+    os->pt->win->origin_side.streams--;
+    if (err && !os->pt->win->origin_side.err)
+        os->pt->win->origin_side.err = err;
+    origin_discharge(os->req, err);
+    dtype_unref(os->otype);
+    dtype_unref(os->ttype);
+    free(os);
+}
+
+/* The errors of ch3_send_stream, MRMA_ERR_NO_MEM; the operation's rma_req is charged with it until
+ * its last packet has left. */
+static int start_stream(struct pkt_target *pt, const struct record_source *src,
+                        const struct rma_op *op)
+{
+    struct origin_stream *os = malloc(sizeof *os);
+    if (!os)
+        return log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a large operation");
+    *os = (struct origin_stream){
+        .stream = {.next = stream_next, .done = stream_done, .owner = &pt->win->queued},
+        .pt = pt,
+        .src = *src,
+        .otype = dtype_ref(op->otype),
+        .ttype = dtype_ref(op->ttype),
+        .req = op->req,
+        .hdr = pkt_ops_header(pt)};
+    pkt_take_lock(pt, &os->hdr);
+    pt->unconfirmed = true;
+    pt->streams++;
+    pt->win->origin_side.streams++;
+    origin_charge(op->req);
+    int err = ch3_send_stream(&pt->target->peer->vc, &os->stream);
+    if (err)
+        stream_done(&os->stream, err);
+    return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
+}
+
+/* Packets that src takes at most, SIZE_MAX: in many pieces; but for its *tail, which would be a
+ * short packet of its own and goes into the open packet. */
+static size_t stream_packets(const struct record_source *src, size_t *tail)
+{
+    const size_t heads = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + src->unit;
+    const size_t per = src->plain ? RECORD_PLAIN_MAX : PKT_MAX - sizeof(struct pkt_hdr) - heads;
+    const size_t rest = src->left % per;
+    *tail = src->plain && src->left > per && rest <= TAIL_MAX ? rest : 0;
+    return src->contig ? (src->left - *tail + per - 1) / per : SIZE_MAX;
+}
+
+/* A long operation: packets from the user's buffer, behind what is open; a put may overtake it. */
+static int stream_records(struct pkt_target *pt, struct record_source *src, const struct rma_op *op)
+{
+    size_t tail;
+    int err = pkt_await_stream(pt, stream_packets(src, &tail), src->plain);
+    if (!err)
+        err = pkt_make_stream_room(pt);
+    if (err)
+        return err;
+    /* The stream overtakes what another thread has put into the open packet meanwhile, and a
+     * definition may be in there. */
+    src->typed = src->typed && !pt->count;
+    src->define = type_due(pt, src); /* nothing overtakes the stream: its packets may name it */
+    name_type(pt, src);
+    const size_t bytes = src->left -= tail;
+    const uint8_t notify = src->notify;
+    src->notify = tail ? 0 : notify; /* behind the last byte */
+    err = start_stream(pt, src, op);
+    if (err)
+        return err;
+    count_phase(pt, bytes);
+    src->pos += bytes;
+    src->left = tail;
+    src->notify = notify;
+    return append_records(pt, src);
+}
+
+/* ---- any operation ---- */
+
+static bool request_room(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return origin_request_room(pt);
+}
+
+/* Requests that nobody has synchronized are bounded: here the call makes progress until
+ * there is room. Those that are awaited must have left. */
+static int make_request_room(struct pkt_target *pt)
+{
+    int err = MRMA_SUCCESS;
+    while (!err && !origin_request_room(pt)) { /* while this thread waits, another may use it up */
+        if (pt->count)
+            err = pkt_send_open(pt, 0, true);
+        if (!err)
+            err = pkt_wait(pt, request_room, "replies, for room for another request");
+    }
+    return err;
+}
+
+/* Packets that must leave before src is issued, SIZE_MAX: who knows. */
+static size_t packets_due(const struct pkt_target *pt, const struct record_source *src, bool stream)
+{
+    const size_t define = type_due(pt, src) ? type_table_size(src->ttype) : 0;
+    const size_t more = src->left / src->limit * (sizeof(struct pkt_op) + sizeof(struct pkt_typed));
+    const size_t wish = record_min(src) + record_most(src) + define + more;
+    size_t tail;
+    if (stream) {
+        const size_t packets = stream_packets(src, &tail);
+        return packets == SIZE_MAX ? SIZE_MAX : packets + (pt->count || tail);
+    }
+    if (wish <= PKT_MAX - pt->used)
+        return 0;
+    return wish <= PKT_MAX - sizeof(struct pkt_hdr) ? 1 : SIZE_MAX;
+}
+
+/* Would src wait for its target, which has not begun its part of the epoch? */
+static bool is_early(const struct pkt_target *pt, const struct record_source *src,
+                     const struct rma_req *req, bool stream)
+{
+    if (pkt_epoch_is_open(pt) || !pkt_may_defer(pt, req))
+        return false;
+    if (pkt_fetches(src->kind) && !origin_request_room(pt))
+        return true;
+    const size_t packets = packets_due(pt, src, stream);
+    return packets && !pkt_may_send_early(pt, packets);
+}
+
+/* Makes src of op. Returns whether it becomes a stream. */
+static bool begin_source(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                         int64_t offset, struct record_source *src)
+{
+    record_source_init(src, kind, op, offset, 0);
+    src->typed = wants_type(src) && make_types(pt); /* without memory: by segments */
+    if (src->typed && src->limit > PKT_TYPED_DYNAMIC && pt->win->dynamic)
+        src->limit = PKT_TYPED_DYNAMIC;
+    return src->data && src->left > SMALL_OP;
+}
+
+static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                            int64_t offset)
+{
+    const bool fetch = pkt_fetches(kind);
+    struct record_source src;
+    const bool stream = begin_source(pt, kind, op, offset, &src);
+    int err = MRMA_SUCCESS;
+    if (is_early(pt, &src, op->req, stream))
+        err = pkt_open_soon(pt);
+    if (fetch && !err)
+        err = make_request_room(pt);
+    if (fetch && !err)
+        err = origin_request(pt, kind, op, &src.request);
+    if (err)
+        return err;
+    err = stream ? stream_records(pt, &src, op) : append_records(pt, &src);
+    pt->asks += fetch && !err && pt->count;
+    if (err && src.request)
+        origin_request_cancel(pt->win, src.request, err);
+    return err;
+}
+
+/* A put of no bytes, for its notification. */
+static int append_notification(struct pkt_target *pt, const struct rma_op *op)
+{
+    const size_t need = sizeof(struct pkt_op);
+    const int err = pt->room - pt->used < need ? pkt_make_room(pt, need, need) : MRMA_SUCCESS;
+    if (err)
+        return err;
+    pt->used += (uint32_t)record_notify(pt->buf + pt->used, (uint8_t)op->notify);
+    pkt_add_records(pt, 1);
+    count_phase(pt, PKT_NOTIFY_BYTES);
+    return MRMA_SUCCESS;
+}
+
+/* A notification leaves at once: the target waits for it, and this process may synchronize late. In
+ * an active target epoch that the target has not begun it leaves with the end of the epoch, if as
+ * many packets are early as may be. */
+static int send_notification(struct pkt_target *pt)
+{
+    struct win *w = pt->win;
+    win_count_notified(w);
+    early_note(pt);
+    if (!pt->count ||
+        (!epoch_is_passive(&w->epoch) && !pkt_epoch_is_open(pt) && !pkt_may_send_early(pt, 1)))
+        return MRMA_SUCCESS;
+    return pkt_send_open(pt, 0, true);
+}
+
+/* Is nothing on its way to the target, as far as answers tell, and nothing in the open packet that
+ * has waited for such an answer? Of what fetches the answer will tell when it has arrived, of all
+ * else nothing does before a flush. */
+static bool nothing_in_flight(const struct pkt_target *pt, enum pkt_op_kind kind)
+{
+    return pt->replies == pt->asks && pt->acks_seen == pt->acks_due && !pt->unsent.awaited &&
+           (pkt_fetches(kind) || !issue_unflushed(pt));
+}
+
+/* An operation with a request leaves at once if nothing is in flight to its target. Those behind it
+ * share packets: they leave when the program asks for any request, or when the answers to those
+ * before them are here (pkt_word_came), as nobody may ever synchronize. */
+static int leave_request(struct pkt_target *pt, bool alone)
+{
+    if (!pt->count)
+        return MRMA_SUCCESS;
+    if (!rma_has_agent(pt->win->rma) && !pkt_epoch_is_open(pt)) /* nobody would send it later */
+        return pkt_send_open(pt, 0, true);
+    unsent_await(pt->win->rma, &pt->unsent);
+    return alone ? pkt_send_or_ask(pt) : MRMA_SUCCESS;
+}
+
+/* The rest of a call with a request, whose operation was put into a packet with that result. */
+static int end_request_call(struct pkt_target *pt, struct rma_req *req, int err, bool alone)
+{
+    if (!err)
+        err = leave_request(pt, alone);
+    return err ? origin_abandon(pt, req, err) : MRMA_SUCCESS;
+}
+
+static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op, size_t len)
+{
+    const int64_t offset = op->disp * (int64_t)pt->target->disp_unit;
+    const bool alone = op->req && nothing_in_flight(pt, kind);
+    pkt_target_touch(pt);
+    int err = pkt_await_unlocked(pt);
+    if (!err)
+        err = len ? append_or_stream(pt, kind, op, offset) : append_notification(pt, op);
+    if (err == MRMA_AGAIN) /* not of a request */
+        return err;
+    if (!pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
+        pt->written++;
+    if (unlikely(op->notify))
+        return err ? err : send_notification(pt);
+    if (likely(!op->req))
+        return err;
+    return end_request_call(pt, op->req, err, alone);
+}
+
+/* ---- from the path ---- */
+
+/* The commonest operation, a short put of contiguous bytes by a pair in the midst of its epoch: its
+ * record without a record_source, if there is room. pt NULL: there is no pair yet. */
+static inline bool append_plain(const struct win *w, struct pkt_target *pt, const void *from,
+                                int64_t offset, size_t len)
+{
+    if (!pt || !list_node_queued(&pt->touched) ||
+        pt->epoch_seen != atomic_load_explicit(&w->gen, memory_order_relaxed) ||
+        !pkt_is_plain(offset) || !len || len > SMALL_OP ||
+        pt->room - pt->used < sizeof(struct pkt_plain) + pkt_align(len))
+        return false;
+    pt->used += (uint32_t)record_plain(pt->buf + pt->used, from, (uint32_t)offset, len, 0);
+    pkt_add_records(pt, 1);
+    pt->written++;
+    count_phase(pt, len);
+    return true;
+}
+
+bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t offset, size_t len)
+{
+    rma_enter(w->rma);
+    const bool done = append_plain(w, t->pkt, from, offset, len);
+    rma_leave(w->rma);
+    return done;
+}
+
+/* MRMA_AGAIN: nothing was done, since it would wait for its target. */
+static int issue_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                     const struct rma_op *op, int64_t offset, size_t len)
+{
+    const bool plain = kind == PKT_OP_PUT && op->otype->contig && op->ttype->contig && !op->notify;
+    int err = MRMA_SUCCESS;
+    rma_enter(w->rma);
+    struct pkt_target *pt = t->pkt;
+    const bool alone = op->req && pt && nothing_in_flight(pt, kind);
+    if (!plain || !append_plain(w, pt, op->oaddr, offset, len)) {
+        pt = pkt_target_get(w, t);
+        err = pt ? issue(pt, kind, op, len) : MRMA_ERR_NO_MEM;
+    } else if (op->req) {
+        err = end_request_call(pt, op->req, MRMA_SUCCESS, alone);
+    }
+    rma_leave(w->rma);
+    return err;
+}
+
+int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len)
+{
+    int err;
+    do
+        err = issue_now(w, t, kind, op, offset, len);
+    while (unlikely(err == MRMA_AGAIN) && !w->rma->defer(w, t, kind, op, offset, len, &err) &&
+           !err);
+    return err;
+}
+
+/* Behind pkt_make_ready_now: would op's pieces at the target leave without a wait? */
+static bool pieces_fit(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                       int64_t offset)
+{
+    struct record_source src;
+    return begin_source(pt, kind, op, offset, &src) || packets_due(pt, &src, false) == 0;
+}
+
+bool issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, int64_t offset, size_t len, int *err)
+{
+    struct pkt_target *pt = t->pkt;
+    if (atomics_used(w) && kind != PKT_OP_PUT && kind != PKT_OP_GET) /* must not meet packets' */
+        return false;
+    if (!pt || !len || op->req || op->notify || !pkt_make_ready_now(pt) ||
+        (pkt_fetches(kind) && !origin_request_room(pt)) ||
+        (!op->ttype->contig && !pieces_fit(pt, kind, op, offset)))
+        return false;
+    pt = pkt_target_get(w, t);
+    *err = issue(pt, kind, op, len);
+    return true;
+}

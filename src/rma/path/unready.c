@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * unready.c - the filter for targets that are not known to be accessible in the present epoch
+ * (win/path_ops.h). Calls on targets that are known to be go past it (route_enter).
+ *
+ * It asks whether the target may be accessed (access.c), which may wait. Where operations on the
+ * target have to wait, they do so here (deferred.h), and the calls that complete them carry them
+ * out first. Else the operation goes on along the route.
+ *
+ * What waits does not come to the filter of traces, which is behind this one, so it is recorded
+ * here. No state, no locks.
+ */
+#include "base/err.h"
+#include "rma/path/deferred.h"
+#include "rma/path/path.h"
+#include "rma/traced/traced_path.h"
+#include "rma/win/region.h"
+#include "rma/win/win.h"
+
+static int ready_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                         const struct rma_op *op, int64_t offset, size_t len)
+{
+    int err = target_ready(w, t) ? MRMA_SUCCESS : epoch_access(w, t);
+    if (!err && deferred_wait(t) && deferred_add(w, t, kind, op, offset, len, &err)) {
+        traced_elsewhere(w, t, kind, op, len);
+        return err;
+    }
+    if (!err && w->dynamic && !region_allows(t, op)) /* operations.c has left that to this filter */
+        err = MRMA_ERR_RMA_RANGE;
+    return err ? err : route_next(t, &path_ready)->operate(w, t, kind, op, offset, len);
+}
+
+static int ready_flush(struct win *w, struct rma_target *t, bool local)
+{
+    const int err = deferred_finish(w, t);
+    return err ? err : route_next(t, &path_ready)->flush(w, t, local);
+}
+
+static int ready_unlock(struct win *w, struct rma_target *t)
+{
+    const int carried = deferred_finish(w, t);
+    const int err = route_next(t, &path_ready)->unlock(w, t);
+    return err ? err : carried;
+}
+
+const struct path_ops path_ready = {
+    .name = "ready",
+    .operate = ready_operate,
+    .flush = ready_flush,
+    .unlock = ready_unlock,
+};

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sync_state.h - what src/rma/sync keeps in a window, and in the words through which its processes
+ * signal each other. Nobody else touches it.
+ */
+#ifndef MRMA_RMA_WIN_SYNC_STATE_H
+#define MRMA_RMA_WIN_SYNC_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+
+struct fence_counts;
+
+/* Of the processes that synchronize through shared memory, and of all: barrier.c. */
+enum barrier_kind { BARRIER_NODE, BARRIER_FREE, BARRIER_KINDS };
+
+/* From one process to another one. */
+struct barrier_signal {
+    _Atomic uint32_t entered; /* barriers */
+    _Atomic int32_t err;      /* enum mrma_err: with what it failed in the last one */
+};
+
+/* In the slot of one process in another one's control block. By the first. */
+struct sync_signals {
+    struct barrier_signal barriers[BARRIER_KINDS];
+    _Atomic uint32_t lock; /* what it does with the owner's lock: by_memory.c */
+};
+
+/* In the control block. */
+struct sync_ctl {
+    _Atomic uint32_t
+        arrived; /* in the barrier that counts; in that of the lowest rank: barrier.c */
+    _Atomic uint32_t entered; /* barriers of the node, for reports; by the owner */
+};
+
+/* Ranks of a group of MPI_Win_start or MPI_Win_post; the room for them stays. */
+struct win_group {
+    int *ranks;
+    int n, room;
+};
+
+/* In struct win. */
+struct sync_win {
+    uint32_t barriers[BARRIER_KINDS]; /* entered */
+    bool counts_in;                   /* the barrier of the node counts; all its processes agree */
+    struct fence_counts *counts;      /* NULL: fences end by markers */
+    bool noput;                       /* MPI_MODE_NOPUT was given for the present fence phase */
+    bool fence_known;                 /* all processes have entered the last fence */
+    struct list counted; /* targets in whose control blocks lock_all has counted this process */
+    struct win_group access, exposure;
+};
+
+/* In struct rma_target. */
+struct sync_target {
+    uint32_t posts_sent;           /* to it, those with MPI_MODE_NOCHECK not counted */
+    struct list_node counted_link; /* in sync_win.counted */
+};
+
+/* sync_first_signals sets the counters of signals that nobody else sees yet to first
+ * (win/first_number.h). */
+static inline void sync_first_signals(struct sync_signals *signals, uint32_t first)
+{
+    for (int kind = 0; kind < BARRIER_KINDS; kind++)
+        atomic_init(&signals->barriers[kind].entered, first);
+}
+
+/* sync_first_target sets the counters of a target that is being made to first. */
+static inline void sync_first_target(struct sync_target *target, uint32_t first)
+{
+    target->posts_sent = first;
+}
+
+/* sync_first_win sets the counters of a window that is being made to first. */
+static inline void sync_first_win(struct sync_win *win, uint32_t first)
+{
+    for (int kind = 0; kind < BARRIER_KINDS; kind++)
+        win->barriers[kind] = first;
+    list_init(&win->counted);
+}
+
+/* sync_first_control sets the counters of a control block that nobody else sees yet to first. */
+static inline void sync_first_control(struct sync_ctl *ctl, uint32_t first)
+{
+    atomic_init(&ctl->entered, first);
+}
+
+/* sync_first_arrivals sets the word in which n processes count themselves in barriers to what it is
+ * when each has been in first of them. Before anybody else uses that word. */
+static inline void sync_first_arrivals(struct sync_ctl *ctl, uint32_t first, int n)
+{
+    atomic_init(&ctl->arrived, first * (uint32_t)n);
+}
+
+#endif
