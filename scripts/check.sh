@@ -112,8 +112,8 @@ list_programs='$(mpi_tests) test/support/cma-probe test/support/refuse-calls tes
 # The unit tests that were compiled with mpi.h in the first build.
 units_of_host() {
     set -- $built
-    find "$(build_dir "$1")/test/unit/.deps" -name 'test_*.Po' -exec grep -l '/mpi\.h' {} + |
-        sed 's|.*/|test/unit/|; s|-.*||; s|\.Po$||' | sort -u | tr '\n' ' '
+    (cd "$(build_dir "$1")" && find test/unit -path '*/.deps/*' -name 'test_*.Po' -exec grep -l '/mpi\.h' {} +) |
+        sed 's|/\.deps/|/|; s|-[^/]*$||; s|\.Po$||' | sort -u | tr '\n' ' '
 }
 
 # The runs under mpiexec that took longest, from the comments of test/lists/run-list.sh.

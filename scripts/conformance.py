@@ -21,8 +21,8 @@ LANGUAGES = ("C", "mpif.h", "mpi", "mpi_f08", "mpi4py")
 ELSEWHERE = ("unit", "sim", "apps", "tap")  # tests that are no programs of test/mpi
 HOSTS = {"mpich": "MPICH", "openmpi": "Open MPI"}
 HELPER = "mtest"  # what all programs of test/mpi link
-SOURCES = ("test/mpi/*.[ch]", "test/mpi/*.f90", "test/mpi/*.py", "test/mpi/*.sh", "test/unit/*.c", "test/sim/*.c",
-           "test/source/check-*.sh", "test/apps/*.sh", "test/*.tap")
+SOURCES = ("test/mpi/*.[ch]", "test/mpi/*.f90", "test/mpi/*.py", "test/mpi/*.sh", "test/unit/**/*.c", "test/sim/*.c",
+           "test/source/check-*.sh", "test/apps/*.sh", "test/product/*.tap")
 FORTRAN = (("mpi_f08", re.compile(r" *use mpi_f08")), ("mpi", re.compile(r" *use mpi *$")),
            ("mpif.h", re.compile(r" *include 'mpif.h'")))
 EXPORT = re.compile(r" *(?:MRMA_)?EXPORT_(MPI|MPIRMA)\(([^)]*)\)")
@@ -49,7 +49,7 @@ def lines_of(path: str) -> list[str]:
 
 def files(*patterns: str) -> list[str]:
     """Returns the files that fit the patterns, in one order whatever the language of whoever runs this."""
-    return [path for pattern in patterns for path in sorted(glob.glob(pattern))]
+    return [path for pattern in patterns for path in sorted(glob.glob(pattern, recursive=True))]
 
 
 def programs_of_makefile(path: str) -> dict[str, str]:
@@ -98,9 +98,9 @@ class Tests:
         stem, kind = os.path.splitext(name)
         if directory == "test/mpi":
             return self.program_of.get(name, name if kind in (".sh", ".py", ".tap") else stem)
-        if directory == "test/unit":
+        if directory.startswith("test/unit/"):
             return f"unit/{stem}"
-        return path.removeprefix("test/")
+        return name if directory == "test/product" else path.removeprefix("test/")
 
     def _read(self, path: str) -> None:
         program, lines = self._program(path), lines_of(path)
@@ -385,7 +385,7 @@ that `MPI_Win_shared_query` answers for, `mpi_accumulate_granularity` and the ki
   test is in `test/mpi/testlist-short`, which stage `hosts-short` of `.ci/run --full` runs over other hosts.
 - Languages: empty for C alone; Fortran by `mpif.h`, `use mpi` and `use mpi_f08`, Python by mpi4py.
 - Paths: those of [testing](testing.md#the-list-of-mpi-tests) on which a test of the row runs; "node" is auto, mapped, xpmem, cma,
-  packets and net together. "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`, "tap" a script of `test`.
+  packets and net together. "unit" is `test/unit`, "sim" `test/sim`, "apps" `test/apps`, "tap" a script of `test/product`.
 - Tests: a program of `test/mpi` and the function or word in it where the rule is looked at; "mtest" is what all of them link.
 
 ## Functions

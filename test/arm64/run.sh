@@ -14,7 +14,7 @@ trap 'rm -f "$out"' EXIT
 # The emulator keeps a word for every page that is mapped: a mapping of terabytes takes all of the machine's memory,
 # one that is a little larger than the memory does not.
 most=$(awk '/^MemTotal:/ { printf "%.0f\n", 2 * 1024 * $2 }' /proc/meminfo)
-sh "$here/../unit.sh" -k 10 "$limit" prlimit --as="$most" \
+sh "$here/../run/unit.sh" -k 10 "$limit" prlimit --as="$most" \
     env MTEST_WATCHDOG_TIMES=4 qemu-aarch64 -L "$tree" -E LD_PRELOAD="$as_kernel" "$program" >"$out"
 awk -v program="${program##*/}" -v code=$? '
     NR == FNR {

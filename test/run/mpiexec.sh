@@ -26,7 +26,7 @@ case $SANITIZERS in
 *address*) ASAN_OPTIONS="detect_leaks=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}" && export ASAN_OPTIONS ;;
 esac
 
-here=$(cd "$(dirname "$0")" && pwd)
+tests=$(cd "$(dirname "$0")/.." && pwd)
 # The hosts are built without instrumentation, so what they order and access is not judged (what this
 # library copies and frees is, by src/base/tsan_libc.h). UCX's hooks in the allocator run in threads that the
 # sanitizer does not know yet, and it crashes.
@@ -43,7 +43,7 @@ case $MPIEXEC_KEEP-$MPI_HOST in
 1-openmpi) keep=--enable-recovery ;;
 esac
 if test -n "$NETNS_HOSTS"; then
-    launch=$here/${MACHINES:-netns}/launch.sh
+    launch=$tests/${MACHINES:-netns}/launch.sh
     set -- -n "$nprocs" "$@"
     test -z "$keep" || set -- "$keep" "$@"
     case $MPI_HOST in

@@ -4,8 +4,8 @@
 # hide below the entry points. Reports in TAP; an offence is named by file:line.
 #
 # Each layer knows only those below it, in what it includes and in what it calls: the
-# table of `layer`; src/engine.[ch] sees all. The same holds for the rooms of src/rma,
-# the table of `room`. The benches and mpi-rma-trace are products beside the library.
+# table of `layer`. The same holds for the rooms of src/rma, the table of `room`, of which
+# src/rma/layer joins the others. The benches and mpi-rma-trace are products beside the library.
 
 src=${abs_top_srcdir:?run by make check}/src
 . "$abs_top_srcdir/test/run/tap.sh"
@@ -66,12 +66,8 @@ layer() {
     folders="$name"
     for below; do
         case $below in
-        engine.h)
-            pattern="$pattern|engine\\.h"
-            folders="$folders|\\."
-            ;;
         rma/layer/fast.h) # what it calls is of the folders that it includes
-            pattern="$pattern|rma/fast\\.h"
+            pattern="$pattern|rma/layer/fast\\.h"
             folders="$folders|rma(/.*)?|dtype|acc"
             ;;
         *.h)
@@ -105,11 +101,12 @@ layer netmod/ofi ch3/channel.h trace boot sys base
 layer acc sys base
 layer dtype acc base
 layer rma dtype acc ch3 trace boot sys base
+layer engine rma netmod/ofi shm dtype acc ch3 trace boot sys base
 layer mpi/host rma/rma.h boot sys base
-layer mpi/process mpi/host engine.h rma/rma.h rma/layer/fast.h trace boot sys base
+layer mpi/process mpi/host engine/engine.h rma/rma.h rma/layer/fast.h trace boot sys base
 layer mpi/traced mpi/process mpi/host rma/rma.h rma/layer/fast.h trace boot sys base
-layer mpi/requests mpi/traced mpi/process mpi/host engine.h rma/rma.h rma/layer/fast.h trace boot sys base
-layer mpi/calls mpi/requests mpi/traced mpi/process mpi/host engine.h rma/rma.h rma/layer/fast.h mpi-rma.h shm ch3 trace boot sys base
+layer mpi/requests mpi/traced mpi/process mpi/host engine/engine.h rma/rma.h rma/layer/fast.h trace boot sys base
+layer mpi/calls mpi/requests mpi/traced mpi/process mpi/host engine/engine.h rma/rma.h rma/layer/fast.h mpi-rma.h shm ch3 trace boot sys base
 offences=$(for d in $(find "$src" -name '*.c' -exec dirname {} + | sort -u); do
     name=${d#"$src"}
     case " $layers " in *" ${name#/} "*) continue ;; esac
@@ -120,6 +117,27 @@ point "every folder of src has a line in the table" "$offences"
 # What the host does for this library's own requests, groups and codes is asked of mpi/host/host.h.
 point "src calls no MPI function that the library replaces" \
     "$(echo "$calls" | awk '$5 ~ /^P?MPI_/ { print $1 "/" $2 ".c: calls " $5 " of " $3 "/" $4 ".c" }')"
+
+# Folders of src that reach themselves by what their files include: a folder stands above what it includes.
+folder_circles() {
+    includes "$src" | sed -n "s|^$src/\\(.*\\)/[^/]*:[0-9]*:\"\\(.*\\)/[^/]*\"\$|\\1 \\2|p" | sort -u | awk '
+        $1 != $2 { reaches[$1, $2] = 1; name[$1]; name[$2] }
+        END {
+            for (k in name)
+                for (i in name)
+                    if ((i, k) in reaches)
+                        for (j in name)
+                            if ((k, j) in reaches)
+                                reaches[i, j] = 1
+            for (i in name)
+                if ((i, i) in reaches)
+                    print "src/" i ": is in a circle of folders"
+        }'
+}
+point "the folders of src form no circle by what they include" "$(folder_circles)"
+offences=$(find "$src" -name '*.[ch]' | sed 's/\.[ch]$//' | sort -u |
+    awk -F/ '$NF in first { print first[$NF] ", " $0 ": two files of one name" } { first[$NF] = $0 }')
+point "no two files of src have one name" "$offences"
 
 # Circles of more than three files of src/rma, a file and its header taken as one: by their calls,
 # and by what headers include. Each file that is in one is named.
@@ -161,8 +179,6 @@ room() {
     name=$1
     pattern="rma/$name/[^\"]*|rma/(rma|env)\\.h"
     shift
-    # What a room keeps in a window, a plain header of its own, is embedded there.
-    test "$name" = win && pattern="$pattern|rma/[a-z]*/[a-z]*_state\\.h"
     offences=$(for below; do
         case " $rooms dtype acc ch3 trace boot sys base " in
         *" $below "*) ;;
@@ -195,6 +211,7 @@ room path origin progress win types dtype acc ch3 traced trace sys base
 room target path strict progress win types dtype acc ch3 traced trace sys base
 room sync target path origin strict progress win types ch3 traced trace boot sys base
 room create sync target path origin progress traced strict win types ch3 boot sys base
+room layer create sync target path origin progress traced strict win types dtype acc ch3 boot sys base
 offences=$(for d in "$src"/rma/*/; do
     name=$(basename "$d")
     case " $rooms " in *" $name "*) ;; *) echo "src/rma/$name" ;; esac
@@ -238,7 +255,7 @@ offences=$(
         grep -v "^$src/rma/create/"
 )
 point "what is fixed at a window's creation only src/rma/create writes" "$offences"
-offences=$(grep -nE 'rma(\.|->)[a-z_]' "$src"/engine*.c /dev/null | grep -vE ':[0-9]+:( \*|/\*|#)|= &e->rma\.stats;')
+offences=$(grep -nE 'rma(\.|->)[a-z_]' "$src"/engine/*.c | grep -vE ':[0-9]+:( \*|/\*|#)|= &e->rma\.stats;')
 point "the engine touches no field of src/rma but what it counts" "$offences"
 point "no circle of more than three files in src/rma" "$(file_circles)"
 offences=$(test "$(echo "$calls" | wc -l)" -gt 1000 || echo "no more than 1000: is there nm, are there objects?")
@@ -246,20 +263,20 @@ point "calls were found in the objects" "$offences"
 
 # mpi.h itself, or by way of a header: those of src/dtype that have it may be
 # used by src/dtype only, and by fast.h, which is for src/mpi only.
-sees_mpi="$src/(mpi/[^:]*|boot/boot[^/:]*|dtype/[^:]*|rma/fast\.h|engine\.c)"
+sees_mpi="$src/(mpi/[^:]*|boot/boot[^/:]*|dtype/[^:]*|rma/layer/fast\.h|engine/engine\.c)"
 offences=$(includes "$src" | grep -E ':[<"](mpi|mpi-rma)\.h[>"]$' | grep -Ev "^$sees_mpi:")
-point "mpi.h only in src/mpi, src/boot, src/dtype and engine.c" "$offences"
+point "mpi.h only in src/mpi, src/boot, src/dtype and engine/engine.c" "$offences"
 
 offences=$(includes "$src/rma" "$src/dtype" | sed -n 's|.*/\(\(rma\|dtype\)/[^:]*\.h\):[0-9]*:<mpi\.h>$|\1|p' |
     while read -r header; do
         includes "$src" | grep -F ":\"$header\"" | grep -Ev "^$sees_mpi:"
     done)
 point "no way around that through a header" "$offences"
-offences=$(includes "$src" | grep ':"rma/fast\.h"$' | grep -v "^$src/mpi/")
+offences=$(includes "$src" | grep ':"rma/layer/fast\.h"$' | grep -v "^$src/mpi/")
 point "rma/layer/fast.h only in src/mpi" "$offences"
 
 # Names of one host, macros and functions: the table of doc/abi.md.
-names_a_host="$src/(mpi/[a-z]*/[a-z_]*_(mpich|openmpi)|mpi/host/(carrier|host_kind|host_poll|host_poll_ucx|objects)|engine_env)\\.[ch]"
+names_a_host="$src/(mpi/[a-z]*/[a-z_]*_(mpich|openmpi)|mpi/host/(carrier|host_kind|host_poll|host_poll_ucx|objects)|engine/engine_impl)\\.[ch]"
 offences=$(grep -rnE '\b(OMPI_|ompi_|OPAL_|opal_|MPIR_|MPII_|MPID_|MPIX_|MPICH_|HOST_MPICH|HOST_OPENMPI)' \
     "$src" --include='*.[ch]' | grep -Ev "^$names_a_host:")
 point "what names one host is in the files of doc/abi.md's table" "$offences"
@@ -330,10 +347,10 @@ fi
 point "trace/spool.h needs nothing of the library" "$(includes "$src/trace/spool.h" | grep ':"')"
 
 # What the tools share with other products takes no more of the library along than how far words are from each other.
-point "tools/options and tools/json take nothing of src but base/nearest" "$(
+point "tools/options and tools/json take nothing of src but base/edit_distance" "$(
     includes "$abs_top_srcdir/tools" | grep -E '/tools/(options|json)\.[ch]:' | grep ':"' |
-        grep -Ev ':"(options|json|base/nearest)\.h"$'
-    for name in options json; do foreign_calls "tools/$name" src/base/nearest; done
+        grep -Ev ':"(options|json|base/edit_distance)\.h"$'
+    for name in options json; do foreign_calls "tools/$name" src/base/edit_distance; done
 )"
 
 offences=$(includes "$src" | grep -E ':[<"]rdma/' | grep -v "^$src/netmod/ofi/")

@@ -2,16 +2,14 @@
 /*
  * ofi.h - the netmod's insides, shared by the files of src/netmod/ofi only.
  *
- *   select_provider.c  which provider                    fabric.c its objects
- *   addr.c    names and interfaces
- *   buf.c     transmit and receive buffers      link.c   a peer that is in use: its life
- *   msg.c     sending                           recv.c   what has arrived
- *   cq.c      poll, completions, waiting        alive_probe.c  is a silent peer still there?
- *   ofi_rma.c     rdma put and get, memory          nmofi.c  open, close, the function table
- *   ofi_atomic.c  rdma atomic operations
- *   ofi_vc.c      room for a packet, probing        broken.c a connection that has broken
- *   alive_socket.c    what says that this one lives     dlopen_libfabric.c   libfabric's functions, loaded late
- *   gap.c     messages that are missing
+ *   dlopen_libfabric.c  libfabric's functions      select_provider.c  which provider
+ *   nmofi.c             open, close, the table     fabric.c           the provider's objects
+ *   addr.c              names and interfaces       buf.c              transmit and receive buffers
+ *   msg.c               sending                    recv.c             what has arrived
+ *   link.c              a peer that is in use      ofi_vc.c           room for a packet, probing
+ *   cq.c                poll, completions, waits   gap.c              missing messages
+ *   alive_socket.c      says that this one lives   alive_probe.c      asks whether others do
+ *   ofi_rma.c           rdma put and get, memory   ofi_atomic.c       rdma atomic operations
  *
  * Messages: wire.h.
  *
@@ -158,8 +156,7 @@ struct nmofi {
     struct nmofi_stats stats;
     struct environment environment; /* with what providers read while they are opened */
     struct fi_info *info;
-    uint32_t
-        refused; /* providers that cannot be used, a bit for each row of select_provider.c's table */
+    uint32_t refused; /* providers that cannot be used, a bit for each row in select_provider.c */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;

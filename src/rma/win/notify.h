@@ -15,7 +15,7 @@
  *   origin                                  target
  *   data of the operation are in place      C: sleepers += 1 (seq_cst)
  *   A: counter += 1 (release)                  fence, or membarrier (futex_event.h)
- *      fence, or none (futex_event.h)             B: counter >= wanted? (acquire) then loads of the data
+ *      fence, or none (futex_event.h)          B: counter >= wanted? (acquire) then loads the data
  *   D: sleepers? wake                          else sleep
  *
  * A pairs with B: who has read the counter sees the data, and who has raised it for a get has read

@@ -37,7 +37,7 @@ struct rma_stats {
     _Atomic uint64_t windows;
     uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
                                     assisted.c */
-    _Atomic uint64_t unattached; /* operations on mapped targets that the kernel did: attached.c */
+    _Atomic uint64_t unattached; /* the kernel did these on mapped targets: xpmem_path.c */
     uint64_t staged;             /* small puts to memory peers that did not wait for the post */
     uint64_t parked;             /* packets that came before their epoch was open */
     uint64_t acks;               /* acknowledgements received */
