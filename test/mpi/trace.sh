@@ -11,7 +11,7 @@ partial=
 if test "${MPIRMA_PATH:-auto}" = auto; then
     # shellcheck disable=SC2016 # for the inner shell
     timeout -k 5 $((60 * MT_SLOW)) sh "$abs_top_srcdir/test/run/mpiexec.sh" "$np" sh -c \
-        'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 || export MPIRMA_TRACE="$1"; exec "$2" "$1"' sh \
+        'test "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 1 || export MPIRMA_TRACE="$1"; exec "$2" "$1" "$1"' sh \
         "$tmp/partial" "$bin/late_rank" >"$tmp/partial.out" 2>&1 </dev/null &
     partial=$!
 fi
