@@ -35,7 +35,8 @@ stats_of "mpi-rma-run"
 case ${MPIRMA_PATH:-auto} in
 auto) used=mapped ;;
 cma) used=cma ;;
-*) used=packet ;;
+net-packets) used=net_packets ;;
+*) used=shm_packets ;;
 esac
 seen "^${used}_ops +[1-9]" || bad "statistics don't show the path ${MPIRMA_PATH:-auto}:"
 
@@ -64,6 +65,6 @@ else
     test "$rc" = 0 || bad "MPIRMA_DISABLE=1: exit code $rc"
     seen '^plain_rma: ok' || bad "MPIRMA_DISABLE=1: the program did not end well:"
 fi
-seen '^(mapped|cma|packet)_ops' &&
+seen '^(mapped|cma|shm_packets|net_packets)_ops' &&
     bad "MPIRMA_DISABLE=1 and the library carried operations:"
 finish

@@ -55,7 +55,7 @@ seen 'libmpi-rma\[0\]: error: MPI_(Put|Win_unlock): MPI_ERR_RMA_RANGE' || bad "t
 seen 'libmpi-rma\[1\]: error:.*RMA_RANGE' && bad "the target has written the error of its origin:"
 case ${MPIRMA_PATH:-auto} in
 *packets)
-    seen 'libmpi-rma\[0\]: error: MPI_Win_[a-z]*: MPI_ERR_RMA_RANGE: rank 1 has refused' || bad "the cause of the fatal error was not written:"
+    seen 'libmpi-rma\[0\]: error: MPI_Win_[a-z]*: MPI_ERR_RMA_RANGE: since the last synchronization rank 1 has refused a put of 4 bytes' || bad "the cause of the fatal error was not written:"
     mpirun "$np" env MPIRMA_LOG=info "$bin/win_quiet" remote-few
     n=$(grep -c 'libmpi-rma\[1\]: info: operation of rank 0 refused in window' "$tmp/out")
     test "$n" = 1 || bad "at level info there are $n lines of a packet that the target refused, expected 1:"
