@@ -5,7 +5,7 @@
  * Each operation: does the present epoch include the target (one comparison, or epoch_includes); do
  * the two sides' sizes agree; does the target side lie in the window; then on along the target's
  * route (win/path_ops.h), past the filter that finds out whether the target is accessible
- * (unready.c) if that is known.
+ * (ready.c) if that is known.
  */
 #include "base/err.h"
 #include "base/fault.h"

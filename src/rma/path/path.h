@@ -20,7 +20,7 @@ extern const struct path_ops path_mapped, path_assisted, path_packets, path_rdma
 extern const struct path_ops path_lost;
 extern const struct route path_lost_route;
 
-/* The filter that finds out whether the target is accessible in the present epoch (unready.c). */
+/* The filter that finds out whether the target is accessible in the present epoch (ready.c). */
 extern const struct path_ops path_ready;
 
 /* The filter that puts what is small into stages (stage.c). */

@@ -17,7 +17,7 @@
  * what is large, and packets ask for the rest (path/packets.c). Which of them serves a target is
  * decided once, when the target is made (create/node_targets.c, remote.c). The filters, in the
  * order in which they stand in a route: of targets with stages (path/stage.c), of targets that are
- * not known to be accessible (path/unready.c), of MPIRMA_STRICT and of MPIRMA_TRACE
+ * not known to be accessible (path/ready.c), of MPIRMA_STRICT and of MPIRMA_TRACE
  * (strict/strict_path.c, traced/traced_path.c). Operations (path/operations.c) and the calls that
  * complete them (sync/flush.c, sync/by_memory.c, sync/by_packets.c) enter the route and do not ask
  * what is in it. The commonest operations on mapped memory are done before anybody comes here

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * unready.c - the filter for targets that are not known to be accessible in the present epoch
+ * ready.c - the filter for targets that are not known to be accessible in the present epoch
  * (win/path_ops.h). Calls on targets that are known to be go past it (route_enter).
  *
  * It asks whether the target may be accessed (access.c), which may wait. Where operations on the
