@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error_text_epochs.c - the mistakes of error_text.c about epochs, and the arguments of synchronization.
+ * error_text_epochs.c - the mistakes of error_text.c about epochs, and the arguments of
+ * synchronization.
  */
 #include "error_text.h"
 

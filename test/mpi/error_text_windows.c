@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error_text_windows.c - the mistakes of error_text.c about windows, memory and requests, and what strict mode alone finds.
+ * error_text_windows.c - the mistakes of error_text.c about windows, memory and requests, and what
+ * strict mode alone finds.
  */
 #include "error_text.h"
 
