@@ -105,7 +105,7 @@ static int agent_begin(struct engine *e)
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (!err) { /* not before it is sure: others leave operations to it from then on */
-        polling_agent_begins(&e->own->attention);
+        polling_agent_begins(&e->own->polling);
         agent_bind(e);
         return MRMA_SUCCESS;
     }
@@ -127,7 +127,7 @@ void engine_agent_end(struct engine *e)
     if (!rma_has_agent(&e->rma))
         return;
     atomic_store_explicit(&e->agent_stop, true, memory_order_release);
-    event_wake(&e->own->attention.agent, e->doorbell_fd);
+    event_wake(&e->own->polling.agent, e->doorbell_fd);
     pthread_join(e->agent, NULL);
     rma_agent_ended(&e->rma);
 }
@@ -145,13 +145,12 @@ static int make_own_segment(struct engine *e)
     e->own->uid = e->uid;
     e->membarrier =
         e->membarrier && event_membarrier(); /* which may be refused since it registered */
-    atomic_store_explicit(&e->own->attention.threads.membarrier, e->membarrier,
-                          memory_order_relaxed);
+    atomic_store_explicit(&e->own->polling.threads.membarrier, e->membarrier, memory_order_relaxed);
     return MRMA_SUCCESS;
 }
 
 /* From the start: later the program may have used up all descriptors. */
-static int open_ring_fd(struct engine *e)
+static int open_doorbell_fd(struct engine *e)
 {
     e->doorbell_fd = doorbell_ring_fd();
     return e->doorbell_fd >= 0
@@ -170,7 +169,7 @@ static int assemble(struct engine *e, bool threads)
     if (!err)
         err = make_own_segment(e);
     if (!err)
-        err = open_ring_fd(e);
+        err = open_doorbell_fd(e);
     if (err)
         return err;
     if (e->conf.ptracer == CONF_PTRACER_ANY)
@@ -228,7 +227,7 @@ int engine_create(const struct conf *conf, const struct log *log,
 void engine_destroy(struct engine *e)
 {
     engine_agent_end(e);
-    polling_end(&e->own->attention);
+    polling_end(&e->own->polling);
     rma_fini(&e->rma);
     engine_net_fini(e);
     engine_peer_fini(e);

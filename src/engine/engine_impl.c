@@ -96,7 +96,7 @@ int engine_env_init(struct engine *e)
                               .record_cpus = env_cpus,
                               .host_progress = e->host_progress ? env_host_progress : NULL,
                               .say_call = e->say_call,
-                              .attention = &e->own->attention,
+                              .polling = &e->own->polling,
                               .notices = (struct rma_notice *)(void *)e->own->notices,
                               .doorbell_fd = e->doorbell_fd,
                               .stripes = {e->own->stripes, fmutex_self(rec.started)}};

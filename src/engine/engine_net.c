@@ -72,8 +72,8 @@ static int open_bells(struct engine *e)
         err = doorbell_open(&e->log, &e->agent_bell);
     if (err)
         return err;
-    e->own->attention.threads.bell = e->bell.id;
-    e->own->attention.agent.bell = e->agent_bell.id;
+    e->own->polling.threads.bell = e->bell.id;
+    e->own->polling.agent.bell = e->agent_bell.id;
     return MRMA_SUCCESS;
 }
 
@@ -97,7 +97,7 @@ static void announce(struct engine *e, struct nmofi *net, bool loopback)
     memcpy(&e->record, &rec, sizeof rec);
     ch3_add_channel(&e->ch3, nmofi_channel(net));
     rma_leave(&e->rma);
-    event_wake(&e->own->attention.agent, e->doorbell_fd);
+    event_wake(&e->own->polling.agent, e->doorbell_fd);
     log_msg(&e->log, LOG_LEVEL_INFO, "network: %s", nmofi_describe(net));
 }
 

@@ -55,7 +55,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->seg = opened;
     p->shm.seg = seg;
     p->shm.pid = rec->seg.pid;
-    p->peer.attention = &seg->attention;
+    p->peer.polling = &seg->polling;
     p->peer.notices = (const struct rma_notice *)(const void *)seg->notices;
     p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
     p->peer.assisted_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
@@ -67,7 +67,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
 static void be_self(struct engine *e, struct engine_peer *p)
 {
     p->peer.self = p->peer.node = true;
-    p->peer.attention = &e->own->attention;
+    p->peer.polling = &e->own->polling;
     p->peer.notices = e->env.notices;
     p->peer.stripes = e->env.stripes;
 }
@@ -241,7 +241,7 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     if (!rec.membarrier &&
         engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does
                                                         before the window is agreed upon */
-        atomic_store_explicit(&e->own->attention.threads.membarrier, 0, memory_order_seq_cst);
+        atomic_store_explicit(&e->own->polling.threads.membarrier, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
     int err = peer_locked(e, &rec, node, net, &p);
     pthread_mutex_unlock(&e->maps_lock);

@@ -112,15 +112,15 @@ struct rma_exported {
 struct rma_peer {
     uint64_t uid; /* unique in the job and beyond */
     int32_t pid;  /* for process_vm_*; valid where node is true */
-    bool node;    /* same node: attention, stripes and memory can be reached */
+    bool node;    /* same node: polling, stripes and memory can be reached */
     bool self;
-    bool net;                  /* packets to it take the network */
-    bool assisted;             /* process_vm_* to it works (probed once) */
-    int assisted_errno;        /* why not */
-    bool attachable;           /* what it exports can be attached (probed once) */
-    struct polling *attention; /* whether it polls, where it sleeps; NULL: not on this node */
-    int doorbell_fd;           /* rma_env's, to wake it with */
-    const struct rma_notice *notices; /* RMA_NOTICES of them, where attention is there */
+    bool net;                /* packets to it take the network */
+    bool assisted;           /* process_vm_* to it works (probed once) */
+    int assisted_errno;      /* why not */
+    bool attachable;         /* what it exports can be attached (probed once) */
+    struct polling *polling; /* whether it polls, where it sleeps; NULL: not on this node */
+    int doorbell_fd;         /* rma_env's, to wake it with */
+    const struct rma_notice *notices; /* RMA_NOTICES of them, where polling is there */
     struct stripes stripes;           /* its accumulate locks */
     _Atomic uint64_t seen_alive;      /* the engine's clock when path/assisted.c last saw it live */
     struct ch3_vc vc;
@@ -229,7 +229,7 @@ struct rma_env {
 
     /* peer_get sets *out to the peer behind a record, known already or made now, and counts one use
      * of it, which peer_put ends. node: it is to be treated as a process of this node (it is on
-     * this machine, and configuration agrees); then its attention, its stripes and its memory can
+     * this machine, and configuration agrees); then its polling, its stripes and its memory can
      * be reached. Packets can be sent after peer_connect. The peer is its vc's owner. Under the
      * engine's lock, since peers of other nodes are looked up when they are first used.
      * MRMA_ERR_NO_MEM; MRMA_ERR_PROC_FAILED: its connection was lost before; MRMA_ERR_OTHER: its
@@ -301,9 +301,9 @@ struct rma_env {
      * without the lock. NULL: there is no program above. */
     void (*say_call)(char *text, size_t len);
 
-    struct polling *attention;  /* this process's own, which its peers see */
+    struct polling *polling;    /* this process's own, which its peers see */
     struct rma_notice *notices; /* the same: RMA_NOTICES of them */
-    /* Doorbells of the events in attention, for a thread that blocks on descriptors, too: those of
+    /* Doorbells of the events in polling, for a thread that blocks on descriptors, too: those of
      * the application's threads, and the agent's. Open before a channel has descriptors. */
     const struct doorbell *bell, *agent_bell;
     int doorbell_fd; /* what this process rings others' doorbells with (sys/doorbell.h); -1: none */

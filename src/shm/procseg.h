@@ -53,7 +53,7 @@ static_assert(sizeof(struct procseg_ring) == MRMA_CACHE_LINE, "one writer a line
 struct procseg {
     uint64_t magic;
     uint64_t uid;
-    struct polling attention;
+    struct polling polling;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings; /* announced so far */
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];

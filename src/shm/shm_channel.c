@@ -4,7 +4,7 @@
  * (shm_channel.h).
  *
  * Room: who has taken packets out of a ring whose sender waits for room (ring.h) calls for that
- * sender's attention, as for a packet.
+ * sender's threads (polling.h), as for a packet.
  *
  * Waking: a packet that is committed calls for attention (polling.h, which has the argument), one
  * that is committed quietly only for that of threads that sleep in a wait. If quiet packets fill
@@ -65,7 +65,7 @@ static void report_lost(struct shm_channel *ch)
 static void traced_call(const struct shm_channel *ch, const struct shm_peer *peer)
 {
     const uint64_t now = trace_now(ch->trace);
-    if (polling_call(&peer->seg->attention, ch->env.doorbell_fd))
+    if (polling_call(&peer->seg->polling, ch->env.doorbell_fd))
         trace_add(ch->trace, &(struct trace_record){.time = now,
                                                     .kind = TRACE_WAKE_AGENT,
                                                     .peer = -1,
@@ -78,7 +78,7 @@ static void call(const struct shm_channel *ch, const struct shm_peer *peer)
     if (unlikely(ch->trace))
         traced_call(ch, peer);
     else
-        (void)polling_call(&peer->seg->attention, ch->env.doorbell_fd);
+        (void)polling_call(&peer->seg->polling, ch->env.doorbell_fd);
 }
 
 static void *shm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
@@ -103,7 +103,7 @@ static void shm_commit_quietly(struct ch3_channel *ch, struct ch3_vc *vc, size_t
     struct shm_peer *peer = ch3_vc_channel_data(vc);
     ring_commit(&peer->tx, len);
     if (len)
-        (void)polling_call_threads(&peer->seg->attention, self(ch)->env.doorbell_fd);
+        (void)polling_call_threads(&peer->seg->polling, self(ch)->env.doorbell_fd);
 }
 
 static void shm_wake(struct ch3_channel *ch, struct ch3_vc *vc)
@@ -284,7 +284,7 @@ void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_
 bool shm_channel_has_ended(const struct shm_channel *ch, const struct ch3_vc *vc)
 {
     const struct shm_peer *peer = ch3_vc_channel_data(vc);
-    if (!peer->seg || !polling_has_ended(&peer->seg->attention) || !all_seen(ch) || ch->announced)
+    if (!peer->seg || !polling_has_ended(&peer->seg->polling) || !all_seen(ch) || ch->announced)
         return false;
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
     for (uint32_t i = 0; i < nrx; i++)

@@ -317,7 +317,7 @@ static void make_peers(struct fuzz_engine *e)
                                         .pid = (int32_t)i + 1,
                                         .self = i == 0,
                                         .node = i == 0,
-                                        .attention = &e->attention,
+                                        .polling = &e->polling,
                                         .notices = e->notices,
                                         .stripes = {e->stripes, fmutex_self(procstart_of(0))}};
         ch3_vc_init(&e->peers[i].vc, &e->ch3, &e->channel, NULL, &e->peers[i]);
@@ -350,7 +350,7 @@ void fuzz_engine_start(struct fuzz_engine *e, unsigned flags)
                               .record_cpus = record_cpus,
                               .peer_alive = peer_alive,
                               .idle = idle,
-                              .attention = &e->attention,
+                              .polling = &e->polling,
                               .notices = e->notices,
                               .stripes = {e->stripes, fmutex_self(procstart_of(0))}};
     e->channel = (struct ch3_channel){.ops = &channel_ops};

@@ -37,7 +37,7 @@ struct fuzz_engine {
     struct rma_proc_record record;
     struct rma_notice notices[RMA_NOTICES];
     struct rma_peer peers[FUZZ_PROCS];
-    struct polling attention;
+    struct polling polling;
     struct fmutex stripes[RMA_STRIPES];
     struct win *win[2];
     char *memory;  /* of the created window, FUZZ_WINDOW bytes */

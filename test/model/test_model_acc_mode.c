@@ -26,7 +26,7 @@ enum { RANKS = 2, OWNER = 0 };
 
 static struct rma rma;
 static struct rma_env env;
-static struct polling attention;
+static struct polling polling;
 static struct rma_peer peer[RANKS];
 static struct rma_target target[RANKS];
 static struct win_ctl ctl[RANKS];
@@ -51,9 +51,9 @@ static bool alive(void *ctx, struct rma_peer *p)
 static void setup(void)
 {
     memset(ctl, 0, sizeof ctl);
-    memset(&attention, 0, sizeof attention);
-    atomic_store_explicit(&attention.threads.membarrier, membarrier, memory_order_relaxed);
-    env = (struct rma_env){.attention = &attention, .peer_alive = alive};
+    memset(&polling, 0, sizeof polling);
+    atomic_store_explicit(&polling.threads.membarrier, membarrier, memory_order_relaxed);
+    env = (struct rma_env){.polling = &polling, .peer_alive = alive};
     rma.env = &env;
     for (int i = 0; i < RANKS; i++) {
         target[i].ctl = &ctl[i];

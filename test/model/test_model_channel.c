@@ -98,7 +98,7 @@ static void test_forget_with_two_lookers(void **state)
 static void full_ring(void)
 {
     setup();
-    memset(&own.attention, 0, sizeof own.attention);
+    memset(&own.polling, 0, sizeof own.polling);
     sender.seg = &own;
     while (ring_reserve(&tx, CH3_PACKET_MAX))
         ring_commit(&tx, CH3_PACKET_MAX);
@@ -107,7 +107,7 @@ static void full_ring(void)
 
 static void sender_without_room(void)
 {
-    struct event *ev = &own.attention.threads;
+    struct event *ev = &own.polling.threads;
     while (!ring_reserve(&tx, CH3_PACKET_MAX)) {
         const uint32_t ticket = event_enter(ev);
         if (!ring_reserve(&tx, CH3_PACKET_MAX))

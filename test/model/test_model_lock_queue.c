@@ -31,7 +31,7 @@ enum { PACKETS = 2 };
 
 static struct rma rma;
 static struct rma_env env;
-static struct polling attention;
+static struct polling polling;
 static struct rma_peer peer;
 static struct rma_target target;
 static struct win_ctl ctl;
@@ -49,14 +49,14 @@ static struct rma_target *model_peek(const struct win *w, int rank)
 
 static void setup(void)
 {
-    memset(&attention, 0, sizeof attention);
+    memset(&polling, 0, sizeof polling);
     memset(&ctl, 0, sizeof ctl);
     memset(&win, 0, sizeof win);
     memset(origin, 0, sizeof origin);
-    env = (struct rma_env){.attention = &attention};
+    env = (struct rma_env){.polling = &polling};
     rma.env = &env;
     list_init(&rma.lock_wins);
-    peer.attention = &attention;
+    peer.polling = &polling;
     target.ctl = &ctl;
     target.peer = &peer;
     win.rma = &rma;
@@ -145,13 +145,13 @@ static void target_thread(void)
             serve(po);
             continue;
         }
-        const uint32_t ticket = event_enter(&attention.threads);
+        const uint32_t ticket = event_enter(&polling.threads);
         po = lock_queue_grant(&win);
         if (po)
             serve(po);
         else
-            event_sleep(&attention.threads, ticket, 0);
-        event_leave(&attention.threads);
+            event_sleep(&polling.threads, ticket, 0);
+        event_leave(&polling.threads);
     }
 }
 
@@ -247,11 +247,11 @@ static void reader_by_packet(void)
 {
     bool held = lock_queue_request(&origin[0], false, false);
     while (!held) {
-        const uint32_t ticket = event_enter(&attention.threads);
+        const uint32_t ticket = event_enter(&polling.threads);
         held = lock_queue_grant(&win) != NULL;
         if (!held)
-            event_sleep(&attention.threads, ticket, 0);
-        event_leave(&attention.threads);
+            event_sleep(&polling.threads, ticket, 0);
+        event_leave(&polling.threads);
     }
     meet();
     lock_queue_release(&origin[0]);

@@ -94,7 +94,7 @@ static int agent_start(void *ctx)
 {
     struct fabric_proc *p = ctx;
     rma_agent_begins(&p->rma);
-    polling_agent_begins(&p->seg->attention);
+    polling_agent_begins(&p->seg->polling);
     FABRIC_CHECK(pthread_create(&p->agent, NULL, agent_main, p) == 0);
     return MRMA_SUCCESS;
 }
@@ -272,7 +272,7 @@ static void init_peers(struct fabric_proc *p)
         fp->shm.seg = seg;
         fp->shm.pid = (int32_t)getpid();
         sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_assist,
-                      &(struct sim_places){&seg->attention,
+                      &(struct sim_places){&seg->polling,
                                            {seg->stripes, fmutex_self(procstart_of(0))},
                                            (const void *)seg->notices});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
@@ -287,7 +287,7 @@ static void init_env(struct fabric_proc *p)
                               .peer_connect = peer_connect,
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
-                              .attention = &p->seg->attention,
+                              .polling = &p->seg->polling,
                               .notices = (void *)p->seg->notices,
                               .stripes = {p->seg->stripes, fmutex_self(procstart_of(0))}};
     sim_self_env(&p->self, &p->env);
@@ -338,7 +338,7 @@ struct fabric *fabric_new(const struct fabric_opts *opts)
     FABRIC_CHECK(f->boots);
     for (int i = 0; i < opts->nproc; i++) {
         f->procs[i].seg = sim_zeroed(MRMA_CACHE_LINE, sizeof(struct procseg));
-        atomic_init(&f->procs[i].seg->attention.threads.membarrier,
+        atomic_init(&f->procs[i].seg->polling.threads.membarrier,
                     !opts->no_membarrier && event_membarrier_register());
         fabric_comm_boot(f->world, i, &f->boots[i]);
     }
@@ -352,7 +352,7 @@ static void stop_agent(struct fabric_proc *p)
     if (!rma_has_agent(&p->rma))
         return;
     atomic_store_explicit(&p->agent_stop, true, memory_order_release);
-    event_wake(&p->seg->attention.agent, EVENT_NO_POLL);
+    event_wake(&p->seg->polling.agent, EVENT_NO_POLL);
     pthread_join(p->agent, NULL);
     rma_agent_ended(&p->rma);
 }

@@ -55,7 +55,7 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .self = me,
                               .node = me,
                               .assisted = assisted,
-                              .attention = its->attention,
+                              .polling = its->polling,
                               .notices = its->notices,
                               .stripes = its->stripes};
 }

@@ -27,7 +27,7 @@ void sim_self_env(struct sim_self *s, struct rma_env *env);
 
 /* Where a process's threads sleep, its locks, and what it tells its node of new windows. */
 struct sim_places {
-    struct polling *attention;
+    struct polling *polling;
     struct stripes stripes;
     const struct rma_notice *notices;
 };

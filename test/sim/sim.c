@@ -79,7 +79,7 @@ struct sim_peer *sim_peer_of(struct sim_proc *p, int rank)
     list_node_init(&peer->lost_link);
     const bool node = p->node == other->node;
     sim_peer_init(&peer->peer, &p->self, rank, node && !p->sim->opts.no_assist,
-                  &(struct sim_places){.attention = &other->attention,
+                  &(struct sim_places){.polling = &other->polling,
                                        .stripes = other->stripes,
                                        .notices = other->notices});
     ch3_vc_init(&peer->peer.vc, &p->ch3, &p->channel, peer, peer);
@@ -117,7 +117,7 @@ static int agent_start(void *ctx)
 {
     struct sim_proc *p = ctx;
     if (!rma_has_agent(&p->rma))
-        atomic_fetch_add_explicit(&p->attention.agent.sleepers, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&p->polling.agent.sleepers, 1, memory_order_relaxed);
     rma_agent_begins(&p->rma);
     return MRMA_SUCCESS;
 }
@@ -247,8 +247,8 @@ static void init_proc(struct sim *s, int rank)
     p->conf.progress = o->progress;
     p->conf.fence = o->fence;
     p->conf.hang_report = HANG_REPORT_S;
-    event_init(&p->attention.threads);
-    event_init(&p->attention.agent);
+    event_init(&p->polling.threads);
+    event_init(&p->polling.agent);
     sim_self_init(&p->self, rank, p->node, o->cpus);
     map_init(&p->peers);
     list_init(&p->inbox);
@@ -269,7 +269,7 @@ static void init_proc(struct sim *s, int rank)
                               .peer_connect = peer_connect,
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
-                              .attention = &p->attention,
+                              .polling = &p->polling,
                               .notices = p->notices,
                               .stripes = p->stripes,
                               .idle = sim_idle};

@@ -90,7 +90,7 @@ struct sim_proc {
     bool dead, buried;
     struct log log;
     struct conf conf;
-    struct polling attention;
+    struct polling polling;
     struct stripes stripes;
     struct rma_notice *notices;
     struct rma_env env;

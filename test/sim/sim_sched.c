@@ -148,7 +148,7 @@ static void agent_later(struct sim_proc *p, uint64_t limit)
 
 static bool polls(struct sim_proc *p)
 {
-    return atomic_load_explicit(&p->attention.polling, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&p->polling.polling, memory_order_relaxed) != 0;
 }
 
 /* As rma_agent_loop: only while nobody else polls, but for what is unsent; tells the process when
@@ -167,7 +167,7 @@ static void agent_turn(struct sim_proc *p)
     rma_check_waiting(&p->rma);
     const bool moved = rma_poll_surely(&p->rma, NULL);
     if (moved)
-        event_notify(&p->attention.threads, EVENT_NO_POLL);
+        event_notify(&p->polling.threads, EVENT_NO_POLL);
     if (moved || rma_pending(&p->rma))
         agent_soon(p, 1 + sim_below(s, AGENT_NS));
     else if (ch3_unsent(&p->ch3))
@@ -178,8 +178,8 @@ static void agent_turn(struct sim_proc *p)
 
 void sim_doorbell(struct sim_proc *p)
 {
-    if (atomic_load_explicit(&p->attention.threads.sleepers, memory_order_relaxed))
-        event_wake(&p->attention.threads, EVENT_NO_POLL);
+    if (atomic_load_explicit(&p->polling.threads.sleepers, memory_order_relaxed))
+        event_wake(&p->polling.threads, EVENT_NO_POLL);
     else if (!polls(p))
         agent_soon(p, 1 + sim_below(p->sim, AGENT_NS));
 }
@@ -192,7 +192,7 @@ static void look_over(struct sim_proc *p)
     if (p->state == SIM_SLEEPS &&
         atomic_load_explicit(&p->slept_on->seq, memory_order_relaxed) != p->ticket)
         sim_schedule_run(p, 1 + sim_below(s, WAKE_NS));
-    const uint32_t rung = atomic_load_explicit(&p->attention.agent.seq, memory_order_relaxed);
+    const uint32_t rung = atomic_load_explicit(&p->polling.agent.seq, memory_order_relaxed);
     if (rung != p->agent_seen) {
         p->agent_seen = rung;
         agent_soon(p, 1 + sim_below(s, AGENT_NS));

@@ -116,7 +116,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
     ch3_init(&h->ch3, &h->log, rma_handlers, &h->rma);
     h->env = (struct rma_env){.ctx = h,
                               .peer_alive = peer_alive,
-                              .attention = &s->procs[rank].attention,
+                              .polling = &s->procs[rank].polling,
                               .mem_alloc = mem_alloc,
                               .mem_free = mem_free,
                               .mem_find = mem_find,
@@ -154,7 +154,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
         h->peers[i] = (struct rma_peer){.uid = (uint64_t)i + 1,
                                         .node = true,
                                         .self = i == rank,
-                                        .attention = &s->procs[i].attention};
+                                        .polling = &s->procs[i].polling};
         h->targets[i] = (struct rma_target){.path = PATH_MAPPED,
                                             .rank = i,
                                             .sync_ops = &sync_by_memory,

@@ -18,7 +18,7 @@ enum { HAND_MAX = 8 };
 
 /* In memory that all share. */
 struct hand_proc {
-    struct polling attention;
+    struct polling polling;
     _Atomic bool dead;
 };
 

@@ -381,7 +381,7 @@ int pkt_send_or_ask(struct pkt_target *pt)
     /* Who is asked for a request need not know that the host's call that polled has ended: it finds
      * the packet at the end of its agent's short sleep. Waits of this library call the agent before
      * that (progress/wait.c), but the wait for a request is none of these. */
-    struct polling *peer = pt->unsent.awaited ? pt->target->peer->attention : NULL;
+    struct polling *peer = pt->unsent.awaited ? pt->target->peer->polling : NULL;
     early_note(pt);
     if (!may_send(pt)) {
         unsent_gone(pt->win->rma, &pt->unsent);

@@ -144,7 +144,7 @@ bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const st
 enum acc_way acc_atomic_way(const struct win *w)
 {
     const bool membarrier =
-        atomic_load_explicit(&w->rma->env->attention->threads.membarrier, memory_order_relaxed);
+        atomic_load_explicit(&w->rma->env->polling->threads.membarrier, memory_order_relaxed);
     return w->rma->threads ? ACC_WAY_LOCKS : membarrier ? ACC_WAY_MEMBARRIER : ACC_WAY_FENCE;
 }
 

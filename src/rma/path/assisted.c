@@ -125,8 +125,8 @@ static struct assisted_facts look_at(const struct win *w, const struct rma_targe
                                    .behind_packets = t->sent == SENT_ACC,
                                    .again = copied_before(w, t),
                                    .oversubscribed = rma_is_oversubscribed(w->rma),
-                                   .polled = passive && polling_is_polled(t->peer->attention),
-                                   .has_agent = passive && polling_has_agent(t->peer->attention)};
+                                   .polled = passive && polling_is_polled(t->peer->polling),
+                                   .has_agent = passive && polling_has_agent(t->peer->polling)};
 }
 
 /* Something is under way to t. Under the engine's lock. */

@@ -54,7 +54,7 @@ enum {
 
 static bool others_poll(const struct rma *r)
 {
-    return polling_threads_poll(r->env->attention);
+    return polling_threads_poll(r->env->polling);
 }
 
 /* One round; the application's threads that sleep for what it brings about are woken. */
@@ -63,7 +63,7 @@ static bool agent_round(struct rma *r, bool *block)
     rma_check_waiting(r);
     bool moved = rma_poll_surely(r, block);
     if (moved)
-        event_notify(&r->env->attention->threads, r->env->doorbell_fd);
+        event_notify(&r->env->polling->threads, r->env->doorbell_fd);
     return moved;
 }
 
@@ -116,12 +116,12 @@ static bool others_have_polled(const struct rma *r, struct short_sleep *s)
 static void sleep_beside_host(struct rma *r, struct short_sleep *s)
 {
     const bool served = others_have_polled(r, s) || (s->ns == 0 && !s->looked);
-    if (served && polling_host_polled(r->env->attention))
+    if (served && polling_host_polled(r->env->polling))
         (void)longer(s);
     else
         s->ns = 0;
     /* C of polling.h, with event_enter */
-    polling_agent_sleeps(r->env->attention, s->ns != 0);
+    polling_agent_sleeps(r->env->polling, s->ns != 0);
 }
 
 /* Until it polls again, where nobody wakes it. Who polls beside it does not tell when he stops. */
@@ -134,7 +134,7 @@ static uint64_t pause_of(const struct rma *r)
 /* Sleep until an event comes. */
 static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct short_sleep *s)
 {
-    struct event *ev = &r->env->attention->agent;
+    struct event *ev = &r->env->polling->agent;
     sleep_beside_host(r, s);
     uint32_t ticket = event_enter(ev);
     if (!stopped(stop) && (others_poll(r) || (!agent_round(r, NULL) && !rma_pending(r)))) {
@@ -163,10 +163,10 @@ static void stay_away(struct rma *r, struct short_sleep *s)
 static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
                                  const _Atomic bool *stop, struct short_sleep *s)
 {
-    struct event *ev = &r->env->attention->agent;
+    struct event *ev = &r->env->polling->agent;
     const bool away = others_have_polled(r, s) || others_poll(r);
     bool block;
-    polling_agent_sleeps(r->env->attention, away); /* C of polling.h, with event_enter_polled */
+    polling_agent_sleeps(r->env->polling, away); /* C of polling.h, with event_enter_polled */
     (void)event_enter_polled(ev);
     if (stopped(stop)) {
         event_leave_polled(ev);

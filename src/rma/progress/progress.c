@@ -52,7 +52,7 @@ static void leave(struct rma *r, bool moved)
 {
     rma_leave(r);
     if (moved && r->threads)
-        event_notify(&r->env->attention->threads, r->env->doorbell_fd);
+        event_notify(&r->env->polling->threads, r->env->doorbell_fd);
 }
 
 bool rma_poll(struct rma *r)
@@ -179,7 +179,7 @@ bool rma_host_poll(struct rma *r)
 {
     if (rma_is_in_host(r))
         return false;
-    polling_note_host_poll(r->env->attention);
+    polling_note_host_poll(r->env->polling);
     return count_served(r, rma_has_agent(r) ? look(r) : rma_look(r));
 }
 
@@ -224,12 +224,12 @@ void rma_use_packets(struct rma *r, bool packets)
 
 void rma_polling_begin(struct rma *r)
 {
-    polling_poll_begin(r->env->attention);
+    polling_poll_begin(r->env->polling);
 }
 
 void rma_polling_end(struct rma *r)
 {
-    polling_poll_end(r->env->attention);
+    polling_poll_end(r->env->polling);
     if (r->progress.agent) {
         /* What came through a descriptor since the last poll the agent finds by itself, at
          * the end of its short sleep at the latest (agent.c): ringing for it would cost more than
@@ -237,7 +237,7 @@ void rma_polling_end(struct rma *r)
         if (ch3_pending_silent(r->ch3))
             (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
         if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) || locks_wait(r))
-            event_wake(&r->env->attention->agent, r->env->doorbell_fd);
+            event_wake(&r->env->polling->agent, r->env->doorbell_fd);
     }
 }
 
@@ -254,5 +254,5 @@ void rma_queued(void *rma)
 {
     struct rma *r = rma;
     if (r->progress.agent)
-        polling_call_own(r->env->attention, r->env->doorbell_fd);
+        polling_call_own(r->env->polling, r->env->doorbell_fd);
 }

@@ -23,7 +23,7 @@ void unsent_wake(struct rma *r)
     struct unsent_list *all = &r->progress.unsent;
     atomic_store_explicit(&all->due_at, 0, memory_order_relaxed);
     atomic_store_explicit(&all->due, true, memory_order_release); /* A */
-    struct polling *own = r->env->attention;
+    struct polling *own = r->env->polling;
     event_notify(rma_has_agent(r) ? &own->agent : &own->threads, r->env->doorbell_fd); /* B */
 }
 

@@ -54,7 +54,7 @@ static void call_agents(const struct win *w, const struct rma_wait *wait)
 {
     for (int i = 0; i < w->nlocal; i++)
         if ((wait->rank < 0 || wait->rank == w->local[i].rank) && !w->local[i].peer->self)
-            polling_call_agent(w->local[i].peer->attention, w->rma->env->doorbell_fd);
+            polling_call_agent(w->local[i].peer->polling, w->rma->env->doorbell_fd);
 }
 
 static bool check(struct rma *r, const struct rma_wait *wait)
@@ -230,7 +230,7 @@ static bool watch_begin(struct rma *r)
 
 static void watch_end(struct rma *r)
 {
-    struct polling *own = r->env->attention;
+    struct polling *own = r->env->polling;
     atomic_store_explicit(&r->progress.watcher, false, memory_order_seq_cst); /* A; C of agent.c */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&r->progress.agent_off, memory_order_seq_cst))
@@ -253,7 +253,7 @@ static uint64_t sleep_limit(const struct rma *r, bool poll)
 static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
 {
     struct rma *r = w->rma;
-    struct event *own = &r->env->attention->threads;
+    struct event *own = &r->env->polling->threads;
     bool block, woken = false;
     const uint32_t ticket = event_enter_polled(own);
     if (!rma_poll_surely(r, &block) && block && !rma_pending(r) && !check(r, wait)) {
@@ -269,7 +269,7 @@ static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int
 static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
-    struct event *own = &r->env->attention->threads, *ev = wait->event ? wait->event : own;
+    struct event *own = &r->env->polling->threads, *ev = wait->event ? wait->event : own;
     int fds[CH3_MAX_CHANNELS];
     const unsigned n = ev == own && polled ? ch3_wait_fds(r->ch3, fds) : 0;
     const bool blocks = n > 0;

@@ -117,7 +117,7 @@ static int disseminate(struct win *w, const struct members *m, int failed)
 
 static void wake(const struct rma_peer *peer)
 {
-    event_notify(&peer->attention->threads, peer->doorbell_fd);
+    event_notify(&peer->polling->threads, peer->doorbell_fd);
 }
 
 static int count_in(struct win *w)

@@ -44,7 +44,7 @@
 static void wake(const struct rma_target *t)
 {
     if (!t->peer->self)
-        event_notify(&t->peer->attention->threads, t->peer->doorbell_fd);
+        event_notify(&t->peer->polling->threads, t->peer->doorbell_fd);
 }
 
 /* ---- the first access in an epoch ---- */

@@ -151,5 +151,5 @@ void lock_queue_release(struct pkt_origin *po)
     }
     if (!list_empty(&w->target_side.lockq) &&
         rma_has_agent(w->rma)) /* this need not be a round that polls the queue */
-        event_notify(&w->rma->env->attention->agent, w->rma->env->doorbell_fd);
+        event_notify(&w->rma->env->polling->agent, w->rma->env->doorbell_fd);
 }

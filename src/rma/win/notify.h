@@ -24,7 +24,7 @@
  *
  * No wake-up is lost: the two fences are in one order. If the origin's comes first, B reads what A
  * has stored, and the target does not sleep. Otherwise D reads what C has stored, and wakes. The
- * target sleeps on the event of its attention (wait.h), on which all processes of the node that may
+ * target sleeps on the event of its struct polling, on which all processes of the node that may
  * raise its counters wake. B is looked at before C as well, and there without the second fence.
  *
  * Where the target does the operation, the thread of the target that applies the packet does A and

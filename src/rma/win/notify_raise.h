@@ -19,9 +19,9 @@ static inline __attribute__((always_inline)) void notify_raise_here(struct win *
     atomic_fetch_add_explicit(&t->notify.to_all[mark - 1], 1, memory_order_release);
     win_count_notified(w);
     if (likely(!t->peer->self))
-        event_notify(&t->peer->attention->threads, t->peer->doorbell_fd);
+        event_notify(&t->peer->polling->threads, t->peer->doorbell_fd);
     else if (w->rma->threads)
-        event_notify(&w->rma->env->attention->threads, w->rma->env->doorbell_fd);
+        event_notify(&w->rma->env->polling->threads, w->rma->env->doorbell_fd);
 }
 
 #endif

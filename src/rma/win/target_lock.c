@@ -6,7 +6,7 @@
 
 void lock_wake_owner(struct rma_target *t)
 {
-    polling_wake_all(t->peer->attention, t->peer->doorbell_fd);
+    polling_wake_all(t->peer->polling, t->peer->doorbell_fd);
 }
 
 static bool counted(const struct win *w, const struct rma_target *t)

@@ -18,13 +18,13 @@ static void attends_while_it_polls_with_an_agent(void **state)
 {
     (void)state;
     struct pair p = pair_new();
-    assert_false(polling_is_polled(p.peer->attention));
+    assert_false(polling_is_polled(p.peer->polling));
     rma_polling_begin(&p.to->rma);
-    assert_false(polling_is_polled(p.peer->attention)); /* nobody would serve when it stops */
+    assert_false(polling_is_polled(p.peer->polling)); /* nobody would serve when it stops */
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
-    assert_true(polling_is_polled(p.peer->attention));
+    assert_true(polling_is_polled(p.peer->polling));
     rma_polling_end(&p.to->rma);
-    assert_false(polling_is_polled(p.peer->attention));
+    assert_false(polling_is_polled(p.peer->polling));
     pair_end(&p);
 }
 
@@ -34,7 +34,7 @@ static struct pair pair_with_agent(void)
     struct pair p = pair_new();
     assert_int_equal(p.from->env.peer_connect(p.from, p.peer), MRMA_SUCCESS);
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
-    while (!atomic_load(&p.peer->attention->agent.sleepers))
+    while (!atomic_load(&p.peer->polling->agent.sleepers))
         sched_yield();
     return p;
 }
@@ -45,16 +45,16 @@ static void an_answer_wakes_no_agent(void **state)
 {
     (void)state;
     struct pair p = pair_with_agent();
-    const uint32_t before = atomic_load(&p.peer->attention->agent.seq);
+    const uint32_t before = atomic_load(&p.peer->polling->agent.seq);
     assert_int_equal(ch3_send(&p.peer->vc, &pair_stray, sizeof pair_stray, NULL, true),
                      MRMA_SUCCESS);
-    assert_int_equal(atomic_load(&p.peer->attention->agent.seq), before);
-    for (int i = 0; i < 1000 && atomic_load(&p.peer->attention->agent.seq) == before;
+    assert_int_equal(atomic_load(&p.peer->polling->agent.seq), before);
+    for (int i = 0; i < 1000 && atomic_load(&p.peer->polling->agent.seq) == before;
          i++) { /* it may just be awake */
         (void)ch3_send(&p.peer->vc, &pair_stray, sizeof pair_stray, NULL, false);
         sched_yield();
     }
-    assert_int_not_equal(atomic_load(&p.peer->attention->agent.seq), before);
+    assert_int_not_equal(atomic_load(&p.peer->polling->agent.seq), before);
     pair_end(&p);
 }
 
@@ -122,7 +122,7 @@ static void a_call_of_the_host_that_polls_spares_wake_ups(void **state)
     enum { PACKETS = 1000 };
     (void)state;
     struct pair p = pair_with_agent();
-    const struct polling *a = p.peer->attention;
+    const struct polling *a = p.peer->polling;
     const time_t late = time(NULL) + 20;
     int sent = 0, woken = 0;
     while (sent < PACKETS && time(NULL) < late) {

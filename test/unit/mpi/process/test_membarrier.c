@@ -100,7 +100,7 @@ static bool engine_membarrier(bool registered)
     struct log quiet;
     log_init(&quiet, LOG_LEVEL_ERROR, -1, "membarrier");
     assert_int_equal(engine_create(&conf, &quiet, &process, &e), MRMA_SUCCESS);
-    const bool own = atomic_load(&e->own->attention.threads.membarrier);
+    const bool own = atomic_load(&e->own->polling.threads.membarrier);
     struct proc_record rec;
     memcpy(&rec, &e->record, sizeof rec);
     assert_int_equal(rec.membarrier, own);

@@ -156,12 +156,11 @@ static void test_wakes(void **state)
         assert_true(fast_lock(s->w[0], exclusive, 1));
         (void)event_enter(lock_event);
         const uint32_t seq = atomic_load(&lock_event->seq),
-                       owner = atomic_load(&win_peek(s->w[0], 1)->peer->attention->threads.seq);
+                       owner = atomic_load(&win_peek(s->w[0], 1)->peer->polling->threads.seq);
         atomic_store(&s->w[1]->ctl->packets_wait, 1);
         assert_true(fast_unlock(s->w[0], 1));
         assert_int_equal(atomic_load(&lock_event->seq), seq + 1);
-        assert_int_equal(atomic_load(&win_peek(s->w[0], 1)->peer->attention->threads.seq),
-                         owner + 1);
+        assert_int_equal(atomic_load(&win_peek(s->w[0], 1)->peer->polling->threads.seq), owner + 1);
         atomic_store(&s->w[1]->ctl->packets_wait, 0);
         event_leave(lock_event);
     }

@@ -361,8 +361,8 @@ static void sent_by_packet(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_CREATE, &cells[p->rank], sizeof cells[0], 1);
     (void)arg;
     if (p->rank == 5) {
-        atomic_store(&p->seg->attention.polling, 1);
-        atomic_store(&p->seg->attention.has_agent, 1);
+        atomic_store(&p->seg->polling.polling, 1);
+        atomic_store(&p->seg->polling.has_agent, 1);
     }
     fabric_barrier(p);
     if (p->rank == 0) {
@@ -372,7 +372,7 @@ static void sent_by_packet(struct fabric_proc *p, void *arg)
     }
     hold(p, texts);
     if (p->rank == 5)
-        atomic_store(&p->seg->attention.polling, 0);
+        atomic_store(&p->seg->polling.polling, 0);
     fabric_win_free(w);
     FABRIC_CHECK(p->rank != 5 || cells[5] == 1);
 }

@@ -343,8 +343,8 @@ static void dies(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_CREATE, area + p->rank * CELLS, CELLS * 8, 8);
     (void)arg;
     if (p->rank == 1) { /* no thread of it serves anything */
-        atomic_store(&p->seg->attention.has_agent, 1);
-        atomic_store(&p->seg->attention.polling, 1);
+        atomic_store(&p->seg->polling.has_agent, 1);
+        atomic_store(&p->seg->polling.polling, 1);
     }
     fabric_barrier(p);
     if (p->rank == 0) {

@@ -50,7 +50,7 @@ static void play_host(void *ctx)
     const unsigned before = atomic_load(&entries);
     rma_advance_host(&h->rma, now + SECOND);
     inner += atomic_load(&entries) - before;
-    polled |= rma_host_poll(&h->rma) || atomic_load(&h->env.attention->host_polls);
+    polled |= rma_host_poll(&h->rma) || atomic_load(&h->env.polling->host_polls);
     assert_true(rma_is_in_host(&h->rma));
     assert_int_equal(pthread_create(&other, NULL, is_in_host, &other_is_in), 0);
     pthread_join(other, NULL);

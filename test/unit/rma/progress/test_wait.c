@@ -75,7 +75,7 @@ static uint64_t nanoseconds_of_sleeps(void)
     assert_int_equal(doorbell_open(&quiet, &b.bell), MRMA_SUCCESS);
     b.h = hand_new(&b.shared, 0);
     b.h->env.bell = &b.bell;
-    b.h->env.attention->threads.bell = b.bell.id;
+    b.h->env.polling->threads.bell = b.bell.id;
     ch3_add_channel(&b.h->ch3, &b.network);
     rma_use_packets(&b.h->rma, true);
     const uint64_t start = clock_monotonic_ns();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_model_attention.c - polling.h in every order: a packet is served, whether the target's
+ * test_model_polling.c - polling.h in every order: a packet is served, whether the target's
  * application polls, sleeps in a wait or has just stopped, with its agent asleep.
  */
 #define _GNU_SOURCE 1

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * refused.c - the error of an operation that its target has refused behind the call, or that was
+ * found here behind it, until the next synchronization returns it.
+ *
+ * What the target says of the operation (struct pkt_refusal) is for the message only, and may be
+ * any value. Locks: the engine's, held by the caller. Neighbour: replies.c, which keeps it.
+ */
+#include <stdio.h>
+
+#include "base/err.h"
+#include "rma/origin/issue.h"
+#include "rma/win/win.h"
+
+/* As "a put of 8 bytes at address 0x7f0010, in an epoch of MPI_Win_lock". */
+static void describe_refused(const struct win *w, const struct origin_refusal *what, char *text,
+                             size_t len)
+{
+    static const char *const kinds[PKT_OP_KIND_LAST] = {
+        [PKT_OP_PUT] = "a put",
+        [PKT_OP_GET] = "a get",
+        [PKT_OP_ACC] = "an accumulate",
+        [PKT_OP_GET_ACC] = "an accumulate that fetches",
+        [PKT_OP_CAS] = "a compare-and-swap",
+        [PKT_OP_PLAIN] = "a put",
+    };
+    static const char *const epochs[PKT_EPOCH_LAST] = {
+        [PKT_EPOCH_FENCE] = ", in an epoch of MPI_Win_fence",
+        [PKT_EPOCH_PSCW] = ", in an epoch of MPI_Win_start",
+        [PKT_EPOCH_LOCK] = ", in an epoch of MPI_Win_lock",
+        [PKT_EPOCH_NOCHECK] = ", in an epoch with MPI_MODE_NOCHECK"};
+    const struct pkt_refusal *why = &what->why;
+    const char *kind = why->kind < PKT_OP_KIND_LAST ? kinds[why->kind] : NULL;
+    const char *epoch = why->epoch < PKT_EPOCH_LAST ? epochs[why->epoch] : NULL;
+    char place[64] = "";
+
+    if (kind && what->len)
+        snprintf(place, sizeof place,
+                 w->dynamic ? " of %u bytes at address 0x%llx" : " of %u bytes at byte %lld",
+                 what->len, (long long)what->disp);
+    snprintf(text, len, "%s%s%s", kind ? kind : "an operation", place, epoch ? epoch : "");
+}
+
+static int fail_refused(const struct win *w, const struct origin_refusal *what, int err)
+{
+    char operation[160];
+
+    describe_refused(w, what, operation, sizeof operation);
+    return log_fail(w->rma->log, err, "since the last synchronization rank %d has refused %s%s",
+                    what->from - 1, operation,
+                    err == MRMA_ERR_RMA_SYNC
+                        ? ": it was in no epoch for that, or MPI_MODE_NOCHECK was given without a "
+                          "post or lock (MPI 4.1, 12.5)"
+                        : "");
+}
+
+int issue_take_error(struct win *w)
+{
+    const struct origin_refusal refusal = w->origin_side.refusal;
+    const int err = w->origin_side.err;
+    w->origin_side.err = MRMA_SUCCESS;
+    w->origin_side.refusal = (struct origin_refusal){0};
+    return err && refusal.from ? fail_refused(w, &refusal, err) : err;
+}
