@@ -34,31 +34,72 @@ static void start_together(void)
         MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* One accumulate into the target's memory, from begin to end. */
+static void sum_all(double time[2])
+{
+    time[0] = now();
+    MPI_Accumulate(buffer, SIZE / 8, MPI_DOUBLE, TARGET, 0, SIZE / 8, MPI_DOUBLE, MPI_SUM, win);
+    time[1] = now();
+    MPI_Win_flush(TARGET, win);
+}
+
+/* How long this process has waited for its peer's accumulate, in us: who ends last has waited from
+ * its begin until the peer's end. 0 where the two did not meet. */
+static double waited(const double mine[2], const double peers[2])
+{
+    return peers[1] < mine[1] && peers[1] > mine[0] ? peers[1] - mine[0] : 0;
+}
+
+/* Ranks 0 and 2 sum up into the same memory at the same time, again and again until they have met:
+ * where there are fewer processors than processes the scheduler may let them run one after the
+ * other. The target sleeps meanwhile, and leaves them its processor. */
+static void meet_in_accumulates(void)
+{
+    enum { TURNS = 200, ENOUGH = 1000 };
+    const int peer = 2 - rank;
+    double mine[2], peers[2], sum[2] = {0, 0};
+
+    for (int turn = 0; turn < TURNS && sum[0] + sum[1] < ENOUGH; turn++) {
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, peer, 0, NULL, 0, MPI_BYTE, peer, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        sum_all(mine);
+        MPI_Sendrecv(mine, 2, MPI_DOUBLE, peer, 0, peers, 2, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        sum[0] += waited(mine, peers);
+        sum[1] += waited(peers, mine);
+    }
+    if (rank == 0)
+        printf("expected serialized_accumulates %.0f\n", sum[0] + sum[1]);
+}
+
+static void sleep_until_told(void)
+{
+    for (int told = 0; !told; usleep(1000))
+        MPI_Iprobe(0, 0, MPI_COMM_WORLD, &told, MPI_STATUS_IGNORE);
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* Ranks 0 and 2 sum up into the same memory: at the same time, or one after the other. */
 static void accumulates(void)
 {
-    double time[2] = {0, 0}, other[2];
-    const int peer = 2 - rank;
+    double time[2];
 
     MPI_Win_lock_all(0, win);
-    for (int turn = 0; turn < 3; turn += 2) {
-        start_together();
-        if (rank == TARGET || (ms == 0 && rank != turn))
-            continue;
-        if (ms > 0 && turn == 2)
-            break;
-        time[0] = now();
-        MPI_Accumulate(buffer, SIZE / 8, MPI_DOUBLE, TARGET, 0, SIZE / 8, MPI_DOUBLE, MPI_SUM, win);
-        time[1] = now();
-        MPI_Win_flush(TARGET, win);
+    if (ms > 0) {
+        if (rank == TARGET)
+            sleep_until_told();
+        else
+            meet_in_accumulates();
+        if (rank == 0)
+            MPI_Send(NULL, 0, MPI_BYTE, TARGET, 0, MPI_COMM_WORLD);
+    } else {
+        for (int turn = 0; turn < 3; turn += 2) {
+            start_together();
+            if (rank == turn)
+                sum_all(time);
+        }
     }
     MPI_Win_unlock_all(win);
-    if (rank == TARGET || ms == 0)
-        return;
-    MPI_Sendrecv(time, 2, MPI_DOUBLE, peer, 0, other, 2, MPI_DOUBLE, peer, 0, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    if (other[1] < time[1]) /* who ends last has waited for the other */
-        printf("expected serialized_accumulates %.0f\n", other[1] - time[0]);
 }
 
 /* Many puts of which one could do the work, or that one. */
