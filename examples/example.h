@@ -130,6 +130,13 @@ static inline int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Sorts the times, of which there is at least one. */
+static inline double median_of(double *times, long n)
+{
+    qsort(times, (size_t)n, sizeof *times, ascending);
+    return times[n / 2];
+}
+
 /* One way to do the work of an example. */
 struct way {
     const char *name;
@@ -148,8 +155,7 @@ static inline void print_times(const struct way *ways, double (*seconds)[MAX_REP
     for (int w = 0; ways[w].name; w++) {
         if (seconds[w][0] < 0)
             continue;
-        qsort(seconds[w], (size_t)repeats, sizeof(double), ascending);
-        double median = seconds[w][repeats / 2];
+        double median = median_of(seconds[w], repeats);
         first = w == 0 ? median : first;
         printf("  %-14s %10.3f %10.3f", ways[w].name, median * scale, seconds[w][0] * scale);
         if (first > 0)
