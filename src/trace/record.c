@@ -2,9 +2,8 @@
 /*
  * record.c - see record.h.
  *
- * A thread's file is mapped by pieces. The last page of a piece is mapped again as the first of the
- * next, for a record may lie in both. A record's kind is stored last: whoever reads the file of a
- * process that was killed finds whole records, then zeros.
+ * A record's kind is stored last: whoever reads the file of a process that was killed finds whole
+ * records, then zeros.
  *
  * A call that has only waited, or issued an operation and completed it, takes one record: where it
  * returns, its records become that one (spool_pack.h).
@@ -13,8 +12,8 @@
  * its own struct: so that and the trace stay until the thread has ended, whoever is last.
  *
  * Locks: tr->lock guards the list of threads, their number and whether the trace is closed; a
- * thread's file is its own until then. Neighbours: spool.h, the format; mpi-rma-trace, which reads
- * the files.
+ * thread's file is its own until then. Neighbours: spool.h, the format; spool_file.h, where a
+ * thread's file grows; record_parts.h; mpi-rma-trace, which reads the files.
  */
 #include "trace/record.h"
 
@@ -22,21 +21,20 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/list.h"
 #include "trace/spool_dir.h"
+#include "trace/spool_file.h"
 #include "trace/spool_pack.h"
+#include "trace/spool_process.h"
 
 /* What the last records of a thread are, if they may yet become one (spool_pack.h). */
 enum folds {
@@ -45,8 +43,6 @@ enum folds {
     FOLDS_OP,   /* a TRACE_ENTER and its TRACE_OP */
     FOLDS_DONE  /* these; the operation was done at th->time, of which no record is written yet */
 };
-
-enum { PIECE = 1 << 18 }; /* bytes by which a file grows; a multiple of any page size in use */
 
 struct trace {
     struct trace_spec spec; /* what it points to is below */
@@ -57,22 +53,19 @@ struct trace {
     pthread_mutex_t lock;
     struct list threads; /* those that have not ended, by the lock */
     uint32_t nthreads;   /* ever, by the lock */
-    int counts;  /* the file of thread 0, in whose head their number stands, by the lock; -1:
-                            none */
-    bool closed; /* by the lock */
+    int first_head; /* the file of thread 0, in whose head their number stands, by the lock; -1:
+                       none */
+    bool closed;    /* by the lock */
     _Atomic uint64_t ops;
     _Atomic bool stopped; /* orders nothing: a thread may see it late */
 };
 
 struct thread {
     struct trace *tr;
-    struct list_node link; /* in tr->threads */
-    int fd;                /* -1: it records no more */
-    char *piece;           /* mapped, PIECE bytes from offset on; NULL: none */
-    off_t offset;
-    size_t used;   /* bytes of the piece */
-    uint64_t time; /* of the last record, */
-    uint16_t kind; /* and what it was */
+    struct list_node link;  /* in tr->threads */
+    struct spool_file file; /* closed: it records no more */
+    uint64_t time;          /* of the last record, */
+    uint16_t kind;          /* and what it was */
     enum folds folds;
     size_t enter;                  /* where the TRACE_ENTER is that folds speaks of */
     uint64_t op_number, op_before; /* of the last TRACE_OP, and of the one before it */
@@ -113,97 +106,11 @@ uint64_t trace_now(const struct trace *tr)
 
 /* ---- a thread's file ---- */
 
-static void stop(struct thread *th)
-{
-    if (th->piece)
-        munmap(th->piece, PIECE);
-    th->piece = NULL;
-    if (th->fd >= 0)
-        close(th->fd);
-    th->fd = -1;
-    th->folds = FOLDS_NOTHING;
-}
-
-/* From there to end the file has room, all zeros: written, since the kernel makes many pages in one
- * call at less cost than each by itself when it is first touched. Errno, or 0. */
-static int reserve(int fd, off_t from, off_t end)
-{
-    static const char zeros[1 << 14];
-    struct iovec part[PIECE / sizeof zeros];
-
-    while (from < end) {
-        size_t left = (size_t)(end - from), n = 0;
-        for (; left > 0; n++) {
-            const size_t len = left < sizeof zeros ? left : sizeof zeros;
-            part[n] = (struct iovec){(void *)(uintptr_t)zeros, len};
-            left -= len;
-        }
-        const ssize_t done = pwritev(fd, part, (int)n, from);
-        if (done < 0 && errno != EINTR)
-            return errno;
-        from += done > 0 ? done : 0;
-    }
-    return 0;
-}
-
-/* The piece that begins with the page of the next record. Errno, or 0. */
-static int map_next(struct thread *th)
-{
-    const off_t page = (off_t)sysconf(_SC_PAGESIZE);
-    const off_t end = th->offset + (off_t)th->used;
-    const off_t first = end / page * page;
-    const int full = reserve(th->fd, th->piece ? th->offset + PIECE : 0, first + PIECE);
-    if (full)
-        return full;
-    void *at = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, th->fd, first);
-    if (at == MAP_FAILED)
-        return errno;
-#ifdef MADV_POPULATE_WRITE
-    /* Now, in one call, and not one by one by the records; an older kernel does that. */
-    (void)madvise(at, PIECE, MADV_POPULATE_WRITE);
-#endif
-    /* A child of fork records nothing. Where the kernel does not know this, children must not call
-     * MPI anyway. */
-    (void)madvise(at, PIECE, MADV_DONTFORK);
-    if (th->piece)
-        munmap(th->piece, PIECE);
-    th->piece = at;
-    th->offset = first;
-    th->used = (size_t)(end - first);
-    return 0;
-}
-
-/* A word of a file's head, which has its place on the disk since the file was begun. */
-static void set_head(const struct log *log, int fd, size_t offset, uint64_t value)
-{
-    if (pwrite(fd, &value, sizeof value, (off_t)offset) != sizeof value)
-        log_msg(log, LOG_LEVEL_WARN, "MPIRMA_TRACE: the head of a file cannot be written: %s",
-                strerror(errno));
-}
-
-static bool grow(struct thread *th)
-{
-    th->folds = FOLDS_NOTHING; /* those may be mapped no more */
-    const int failed = map_next(th);
-    if (!failed)
-        return true;
-    set_head(&th->tr->log, th->fd, offsetof(struct spool_head, full), (uint64_t)failed);
-    log_msg(&th->tr->log, LOG_LEVEL_ERROR,
-            "MPIRMA_TRACE: no more space for the trace in %s: %s; this thread's events are not "
-            "recorded from here on",
-            th->tr->dir, strerror(failed));
-    if (ftruncate(th->fd, th->offset + (off_t)th->used)) /* as far as it was reserved */
-        log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file keeps its unused part: %s",
-                strerror(errno));
-    stop(th);
-    return false;
-}
-
 /* Copy with the kind last. There is room. A reading of the clock that two records share may be
  * older than what was recorded of making room for the first. */
 static void put(struct thread *th, const struct trace_record *rec)
 {
-    struct trace_record *at = (struct trace_record *)(void *)(th->piece + th->used);
+    struct trace_record *at = (struct trace_record *)(void *)(th->file.piece + th->file.used);
     const uint16_t kind = rec->kind;
     struct trace_record copy = *rec;
     copy.kind = TRACE_END;
@@ -214,7 +121,7 @@ static void put(struct thread *th, const struct trace_record *rec)
     *at = copy;
     __atomic_store_n(&at->kind, kind, __ATOMIC_RELEASE);
     if (kind == TRACE_ENTER) {
-        th->enter = th->used;
+        th->enter = th->file.used;
         th->folds = FOLDS_CALL;
     } else {
         th->folds = kind == TRACE_OP && th->folds == FOLDS_CALL ? FOLDS_OP : FOLDS_NOTHING;
@@ -223,12 +130,12 @@ static void put(struct thread *th, const struct trace_record *rec)
         th->op_before = th->op_number;
         th->op_number = rec->id;
     }
-    th->used += sizeof *rec;
+    th->file.used += sizeof *rec;
 }
 
 static struct trace_record *record_at(const struct thread *th, size_t used)
 {
-    return (struct trace_record *)(void *)(th->piece + used);
+    return (struct trace_record *)(void *)(th->file.piece + used);
 }
 
 /* It is known that the operation is done, and not written before the call returns. */
@@ -257,7 +164,7 @@ static bool fold_op(struct thread *th, const struct trace_record *leave)
     atomic_signal_fence(memory_order_seq_cst);
     spool_pack_op(enter, op, leave, th->op_before);
     *op = (struct trace_record){.kind = TRACE_END};
-    th->used -= sizeof *op;
+    th->file.used -= sizeof *op;
     __atomic_store_n(&enter->kind, TRACE_CALL_OP, __ATOMIC_RELEASE);
     return true;
 }
@@ -300,44 +207,6 @@ static bool fold(struct thread *th, const struct trace_record *rec)
     }
 }
 
-/* Where the process may run. Fails for machines with more processors than cpu_set_t has; then
- * nothing is recorded. */
-static void put_processors(struct spool_head *head)
-{
-    cpu_set_t set;
-
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
-        return;
-    head->cpus = (uint32_t)CPU_COUNT(&set);
-    while (head->first_cpu < CPU_SETSIZE && !CPU_ISSET(head->first_cpu, &set))
-        head->first_cpu++;
-}
-
-/* The last part of a path. */
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
-/* The name of the program; that of an interpreter's script, which is its first argument, behind
- * it. */
-static void put_program(struct spool_head *head)
-{
-    char words[512] = "";
-    const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, words, sizeof words - 2);
-
-    if (fd >= 0)
-        close(fd);
-    const size_t first = strlen(words) + 1;
-    const char *name = base_name(words);
-    const char *script = n > 0 && (size_t)n > first ? words + first : "";
-    const bool interpreted = strncmp(name, "python", 6) == 0 && *script != '\0' && *script != '-';
-    snprintf(head->program, sizeof head->program, "%s", interpreted ? base_name(script) : name);
-}
-
 static void put_head(struct thread *th, uint32_t number)
 {
     const struct trace_spec *spec = &th->tr->spec;
@@ -351,18 +220,15 @@ static void put_head(struct thread *th, uint32_t number)
         .thread_kind = SPOOL_APPLICATION,
         .machine = spec->machine,
         .start = spec->clock(),
-        .pid = (uint64_t)getpid(),
     };
     struct timespec ts;
     clock_gettime(CLOCK_REALTIME, &ts);
     head.to_realtime = (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec - (int64_t)head.start;
-    gethostname(head.hostname, sizeof head.hostname - 1);
     snprintf(head.host_mpi, sizeof head.host_mpi, "%s", spec->host_mpi);
-    put_processors(&head);
-    put_program(&head);
-    memcpy(th->piece, &head, sizeof head);
+    spool_process_describe(&head);
+    memcpy(th->file.piece, &head, sizeof head);
     th->time = head.start; /* the first record's time was read before */
-    th->used = sizeof head;
+    th->file.used = sizeof head;
 }
 
 static int open_file(struct thread *th, uint32_t number)
@@ -370,9 +236,7 @@ static int open_file(struct thread *th, uint32_t number)
     char *name; /* not on the stack, of which the thread may have little */
     if (asprintf(&name, "%s/" SPOOL_DIR "/%u-%u", th->tr->dir, th->tr->spec.rank, number) < 0)
         name = NULL;
-    else
-        th->fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    const int failed = !name ? ENOMEM : th->fd < 0 ? errno : map_next(th);
+    const int failed = name ? spool_file_open(&th->file, name) : ENOMEM;
     if (!failed) {
         put_head(th, number);
         free(name);
@@ -382,7 +246,7 @@ static int open_file(struct thread *th, uint32_t number)
             "MPIRMA_TRACE: %s can't be written: %s; its events are not recorded",
             name ? name : "a thread's file", strerror(failed));
     free(name);
-    stop(th);
+    spool_file_close(&th->file);
     return MRMA_ERR_OTHER;
 }
 
@@ -394,16 +258,17 @@ static struct thread *make_thread(struct trace *tr)
     if (!th)
         return NULL;
     th->tr = tr;
-    th->fd = -1;
+    th->file.fd = -1;
     pthread_mutex_lock(&tr->lock);
     const uint32_t number = tr->nthreads++;
     list_push_back(&tr->threads, &th->link);
-    if (tr->counts >= 0)
-        set_head(&tr->log, tr->counts, offsetof(struct spool_head, threads), tr->nthreads);
+    if (tr->first_head >= 0)
+        spool_file_set_head(tr->first_head, offsetof(struct spool_head, threads), tr->nthreads,
+                            &tr->log);
     pthread_mutex_unlock(&tr->lock);
     if (open_file(th, number) == MRMA_SUCCESS && number == 0) { /* inside trace_open */
-        tr->counts = fcntl(th->fd, F_DUPFD_CLOEXEC, 0);
-        set_head(&tr->log, th->fd, offsetof(struct spool_head, threads), 1);
+        tr->first_head = fcntl(th->file.fd, F_DUPFD_CLOEXEC, 0);
+        spool_file_set_head(th->file.fd, offsetof(struct spool_head, threads), 1, &tr->log);
     }
     pthread_setspecific(tr->key, th);
     return th;
@@ -418,7 +283,8 @@ static struct thread *this_thread(struct trace *tr)
 static bool make_room(struct thread *th, struct trace_record *written)
 {
     const uint64_t begin = th->tr->spec.clock();
-    if (!grow(th))
+    th->folds = FOLDS_NOTHING; /* its records may be mapped no more */
+    if (!spool_file_grow(&th->file, th->tr->dir, &th->tr->log))
         return false;
     const uint64_t end = th->tr->spec.clock();
     *written = (struct trace_record){.time = end, .kind = TRACE_WRITE, .bytes = end - begin};
@@ -438,7 +304,7 @@ static __attribute__((noinline)) void add_with_room(struct thread *th,
 
 static void append(struct thread *th, const struct trace_record *rec)
 {
-    if (likely(th->used + sizeof *rec <= PIECE))
+    if (likely(th->file.used + sizeof *rec <= SPOOL_PIECE))
         put(th, rec);
     else
         add_with_room(th, rec);
@@ -459,12 +325,8 @@ static void finish(struct thread *th)
 {
     if (th->folds == FOLDS_DONE)
         append_done(th);
-    if (th->fd >= 0)
-        set_head(&th->tr->log, th->fd, offsetof(struct spool_head, closed), 1);
-    if (th->fd >= 0 && ftruncate(th->fd, th->offset + (off_t)th->used))
-        log_msg(&th->tr->log, LOG_LEVEL_WARN, "MPIRMA_TRACE: a file keeps its unused part: %s",
-                strerror(errno));
-    stop(th);
+    spool_file_finish(&th->file, &th->tr->log);
+    th->folds = FOLDS_NOTHING;
 }
 
 static void leave(struct thread *th)
@@ -509,7 +371,7 @@ int trace_open(const struct trace_spec *spec, struct trace **out)
         return err ? err : MRMA_ERR_NO_MEM;
     }
     tr->spec = *spec;
-    tr->counts = -1;
+    tr->first_head = -1;
     snprintf(tr->dir, sizeof tr->dir, "%s", spec->dir);
     snprintf(tr->host_mpi, sizeof tr->host_mpi, "%s", spec->host_mpi);
     tr->log = *spec->log;
@@ -519,7 +381,7 @@ int trace_open(const struct trace_spec *spec, struct trace **out)
     pthread_mutex_init(&tr->lock, NULL);
     list_init(&tr->threads);
     struct thread *th = make_thread(tr);
-    if (!th || th->fd < 0)
+    if (!th || th->file.fd < 0)
         err = th ? MRMA_ERR_OTHER : MRMA_ERR_NO_MEM;
     if (err) {
         trace_close(tr);
@@ -539,9 +401,9 @@ void trace_close(struct trace *tr)
     LIST_EACH (node, &tr->threads)
         finish(LIST_ENTRY(node, struct thread, link));
     tr->closed = true;
-    if (tr->counts >= 0)
-        close(tr->counts);
-    tr->counts = -1;
+    if (tr->first_head >= 0)
+        close(tr->first_head);
+    tr->first_head = -1;
     if (own)
         leave(own);
     unlock(tr);
@@ -578,7 +440,7 @@ static bool is_always_recorded(enum trace_kind kind)
 void trace_add(struct trace *tr, const struct trace_record *rec)
 {
     struct thread *th = this_thread(tr);
-    if (unlikely(!th || th->fd < 0))
+    if (unlikely(!th || th->file.fd < 0))
         return;
     if (unlikely(trace_is_stopped(tr)) && !is_always_recorded(rec->kind))
         return;
@@ -586,54 +448,8 @@ void trace_add(struct trace *tr, const struct trace_record *rec)
         return;
     if (unlikely(th->folds == FOLDS_DONE))
         append_done(th);
-    if (likely(th->fd >= 0))
+    if (likely(th->file.fd >= 0))
         append(th, rec);
-}
-
-void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n)
-{
-    for (int done = 0; done < n; done += TRACE_RANKS_MAX) {
-        struct trace_ranks part = {.time = time, .kind = TRACE_RANKS};
-        struct trace_record rec;
-        part.n = (uint16_t)(n - done < TRACE_RANKS_MAX ? n - done : TRACE_RANKS_MAX);
-        memcpy(part.rank, ranks + done, part.n * sizeof *ranks);
-        memcpy(&rec, &part, sizeof rec);
-        trace_add(tr, &rec);
-    }
-}
-
-void trace_add_name(struct trace *tr, uint16_t what, const char *name)
-{
-    struct trace_name named = {.time = trace_now(tr), .kind = TRACE_NAME, .what = what};
-    struct trace_record rec;
-    memcpy(named.text, name, strnlen(name, sizeof named.text));
-    memcpy(&rec, &named, sizeof rec);
-    trace_add(tr, &rec);
-}
-
-void trace_add_text(struct trace *tr, uint64_t time, const char *text)
-{
-    for (size_t left = strlen(text); left > 0;) {
-        struct trace_text part = {.time = time, .kind = TRACE_TEXT};
-        struct trace_record rec;
-        part.length = (uint16_t)(left < TRACE_TEXT_MAX ? left : TRACE_TEXT_MAX);
-        memcpy(part.text, text, part.length);
-        memcpy(&rec, &part, sizeof rec);
-        trace_add(tr, &rec);
-        text += part.length;
-        left -= part.length;
-    }
-}
-
-void trace_add_object(struct trace *tr, const struct trace_object *object, const char *path)
-{
-    struct trace_object timed = *object;
-    struct trace_record rec;
-    timed.time = trace_now(tr);
-    timed.kind = TRACE_OBJECT;
-    memcpy(&rec, &timed, sizeof rec);
-    trace_add(tr, &rec);
-    trace_add_text(tr, timed.time, path);
 }
 
 void trace_recording(struct trace *tr, bool on)
@@ -654,20 +470,11 @@ bool trace_has_accesses(const struct trace *tr)
     return tr->spec.accesses;
 }
 
-void trace_add_access(struct trace *tr, const struct trace_access *access)
-{
-    struct trace_access whole = *access;
-    struct trace_record rec;
-    whole.kind = TRACE_ACCESS;
-    memcpy(&rec, &whole, sizeof rec);
-    trace_add(tr, &rec);
-}
-
 void trace_thread_is(struct trace *tr, enum spool_thread kind)
 {
     struct thread *th = this_thread(tr);
-    if (th && th->piece && th->offset == 0)
-        ((struct spool_head *)(void *)th->piece)->thread_kind = kind;
+    if (th && th->file.piece && th->file.offset == 0)
+        ((struct spool_head *)(void *)th->file.piece)->thread_kind = kind;
 }
 
 uint64_t trace_next_op(struct trace *tr)

@@ -63,28 +63,8 @@ uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind);
  * grow, one message says so and the thread records no more. */
 void trace_add(struct trace *tr, const struct trace_record *rec);
 
-/* trace_add_ranks records n ranks that belong to the record that the calling thread has added
- * before, which has the same time. */
-void trace_add_ranks(struct trace *tr, uint64_t time, const int *ranks, int n);
-
-/* trace_add_name records the name of a function of MPI that has no number in enum trace_call: what
- * is its number in TRACE_ENTER and TRACE_LEAVE. The name is cut to fit. */
-void trace_add_name(struct trace *tr, uint16_t what, const char *name);
-
-/* trace_add_object records an object in the memory of this process, with its path. Its time and
- * kind are set here. */
-void trace_add_object(struct trace *tr, const struct trace_object *object, const char *path);
-
-/* trace_add_text records a text that belongs to the record that the calling thread has added
- * before, which has the same time. */
-void trace_add_text(struct trace *tr, uint64_t time, const char *text);
-
 /* trace_has_accesses returns whether this trace is to tell which memory operations access. */
 bool trace_has_accesses(const struct trace *tr);
-
-/* trace_add_access records memory that the operation or the window is about which the calling
- * thread has recorded before; its kind is set here, its time not. */
-void trace_add_access(struct trace *tr, const struct trace_access *access);
 
 /* trace_thread_is notes in the calling thread's file what kind of thread it is; without this it is
  * SPOOL_APPLICATION. Called soon after the thread's first record at the latest. */

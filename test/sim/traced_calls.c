@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "rma/win/win.h"
-#include "trace/record.h"
+#include "trace/record_parts.h"
 
 struct traced_counts traced_counts;
 

@@ -26,6 +26,7 @@
 #include "mpi/traced/traced_site.h"
 #include "rma/rma.h"
 #include "sys/node.h"
+#include "trace/record_parts.h"
 
 /* While there is one. */
 static MPI_Comm job; /* a copy of MPI_COMM_WORLD */

@@ -15,6 +15,7 @@
 #include "mpi/traced/traced_comms.h"
 #include "mpi/traced/traced_messages.h"
 #include "mpi/traced/traced_site.h"
+#include "trace/record_parts.h"
 
 static struct traced_calls *calls; /* NULL: the other library is not there */
 

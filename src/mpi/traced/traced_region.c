@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "mpi/process/state.h"
-#include "trace/record.h"
+#include "trace/record_parts.h"
 
 static_assert(MPIRMA_MAX_REGION_NAME == TRACE_REGION_NAME_MAX, "the header and the format agree");
 

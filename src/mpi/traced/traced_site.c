@@ -29,7 +29,7 @@
 
 #include "base/atomic.h"
 #include "mpi/process/call_site.h"
-#include "trace/record.h"
+#include "trace/record_parts.h"
 
 enum { FRAMES_MAX = 32 };
 

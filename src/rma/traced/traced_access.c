@@ -12,7 +12,7 @@
 #include "dtype/dtype.h"
 #include "rma/rma.h"
 #include "rma/win/win.h"
-#include "trace/record.h"
+#include "trace/record_parts.h"
 
 enum {
     RECORDS_MAX = 64,       /* for one side of an operation, */

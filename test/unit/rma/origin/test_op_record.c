@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_record.c - operations cut into records, against a reference byte by byte.
+ * test_op_record.c - operations cut into records, against a reference byte by byte.
  *
  * Random datatypes on both sides and random room for every record. What the
  * records say, decoded here from pkt.h alone, must be the operation: every byte of
@@ -339,5 +339,5 @@ int main(void)
         cmocka_unit_test(test_padded_pairs),
         cmocka_unit_test(test_cas),
     };
-    return cmocka_run_group_tests_name("record", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("op_record", tests, NULL, NULL);
 }
