@@ -7,14 +7,12 @@
  * compare-and-swap does not take (floating point, complex, pairs, characters).
  * No state, no locks.
  *
- * Neighbours: argcheck.c; rma/layer/fast.h, the short cuts; rma.h.
+ * Neighbours: window_call.h; argcheck.c; rma/layer/fast.h, the short cuts; rma.h.
  */
 #include <mpi.h>
 
 #include "mpi/calls/argcheck.h"
-#include "mpi/host/export.h"
-#include "mpi/host/host.h"
-#include "mpi/traced/traced.h"
+#include "mpi/calls/window_call.h"
 #include "rma/layer/fast.h"
 
 /* The predefined integer of 8 bytes that was used last: such handles are never freed. */
@@ -64,38 +62,32 @@ static inline int one_element(const struct win_rec *rec, struct rma_op *op, cons
 }
 
 /* With MPI_NO_OP the origin's buffer is not looked at. */
-static inline int fetch_and_op(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
-                               void *raddr, MPI_Datatype type, int target, MPI_Aint disp,
-                               MPI_Op mpi_op)
+static inline int fetch_and_op(const struct win_rec *rec, const void *oaddr, void *raddr,
+                               MPI_Datatype type, int target, MPI_Aint disp, MPI_Op mpi_op)
 {
-    int err = one_element(rec, op, oaddr, raddr, type, target, disp);
+    struct rma_op op;
+    int err;
 
+    rma_op_clear(&op);
+    err = one_element(rec, &op, oaddr, raddr, type, target, disp);
     if (likely(err == MRMA_SUCCESS))
-        err = args_accumulate(op, mpi_op);
+        err = args_accumulate(&op, mpi_op);
     if (likely(err == MRMA_SUCCESS))
-        err = args_buffer(raddr, op->ttype, 1, "result_addr");
-    if (likely(err == MRMA_SUCCESS) && op->op != ACC_NO_OP)
-        err = args_buffer(oaddr, op->ttype, 1, "origin_addr");
-    return likely(err == MRMA_SUCCESS) ? rma_get_accumulate(rec->win, op) : err;
+        err = args_buffer(raddr, op.ttype, 1, "result_addr");
+    if (likely(err == MRMA_SUCCESS) && op.op != ACC_NO_OP)
+        err = args_buffer(oaddr, op.ttype, 1, "origin_addr");
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_get_accumulate(rec->win, &op);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &op);
 }
 
 /* Everything but the few instructions of PMPI_Fetch_and_op, which ends in this call with
  * its own arguments, and so has nothing to save. The same for the other. */
-static __attribute__((noinline)) int fetch_general(const void *oaddr, void *raddr,
-                                                   MPI_Datatype type, int target, MPI_Aint disp,
-                                                   MPI_Op op, MPI_Win win)
-{
-    TRACED_WIN(Fetch_and_op, win);
-    struct win_rec *rec = win_lookup(win);
-    struct rma_op what;
-    int err;
-
-    if (unlikely(rec == NULL))
-        return mpi_host.Fetch_and_op(oaddr, raddr, type, target, disp, op, win);
-    rma_op_clear(&what);
-    err = fetch_and_op(rec, &what, oaddr, raddr, type, target, disp, op);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &what);
-}
+WINDOW_GENERAL(Fetch_and_op, TRACED_WIN(Fetch_and_op, win),
+               (const void *oaddr, void *raddr, MPI_Datatype type, int target, MPI_Aint disp,
+                MPI_Op op, MPI_Win win),
+               (oaddr, raddr, type, target, disp, op, win),
+               fetch_and_op(rec, oaddr, raddr, type, target, disp, op));
 
 MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype type, int target,
                                   MPI_Aint disp, MPI_Op op, MPI_Win win)
@@ -105,46 +97,38 @@ MRMA_PUBLIC int PMPI_Fetch_and_op(const void *oaddr, void *raddr, MPI_Datatype t
     if (likely(win_is(rec, win) && args_plain(rec, 0, target, disp) && is_word(type) &&
                fast_fetch(rec->win, op, oaddr, raddr, target, disp)))
         return MPI_SUCCESS;
-    return fetch_general(oaddr, raddr, type, target, disp, op, win);
+    return Fetch_and_op_general(oaddr, raddr, type, target, disp, op, win);
 }
 MRMA_EXPORT_MPI(Fetch_and_op);
 
-static inline int compare_and_swap(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
-                                   const void *caddr, void *raddr, MPI_Datatype type, int target,
-                                   MPI_Aint disp)
+static inline int compare_and_swap(const struct win_rec *rec, const void *oaddr, const void *caddr,
+                                   void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
 {
+    struct rma_op op;
     int err;
 
-    op->caddr = caddr;
-    err = one_element(rec, op, oaddr, raddr, type, target, disp);
-    if (unlikely(err != MRMA_SUCCESS))
-        return err;
-    if (unlikely(!args_cas_type(op->ttype)))
-        return args_not_compared(type);
-    err = args_buffer(oaddr, op->ttype, 1, "origin_addr");
+    rma_op_clear(&op);
+    op.caddr = caddr;
+    err = one_element(rec, &op, oaddr, raddr, type, target, disp);
+    if (likely(err == MRMA_SUCCESS) && unlikely(!args_cas_type(op.ttype)))
+        err = args_not_compared(type);
     if (likely(err == MRMA_SUCCESS))
-        err = args_buffer(caddr, op->ttype, 1, "compare_addr");
+        err = args_buffer(oaddr, op.ttype, 1, "origin_addr");
     if (likely(err == MRMA_SUCCESS))
-        err = args_buffer(raddr, op->ttype, 1, "result_addr");
-    return likely(err == MRMA_SUCCESS) ? rma_compare_and_swap(rec->win, op) : err;
-}
-
-static __attribute__((noinline)) int cas_general(const void *oaddr, const void *caddr, void *raddr,
-                                                 MPI_Datatype type, int target, MPI_Aint disp,
-                                                 MPI_Win win)
-{
-    TRACED_WIN(Compare_and_swap, win);
-    struct win_rec *rec = win_lookup(win);
-    struct rma_op what;
-    int err;
-
-    if (unlikely(rec == NULL))
-        return mpi_host.Compare_and_swap(oaddr, caddr, raddr, type, target, disp, win);
-    rma_op_clear(&what);
-    err = compare_and_swap(rec, &what, oaddr, caddr, raddr, type, target, disp);
+        err = args_buffer(caddr, op.ttype, 1, "compare_addr");
+    if (likely(err == MRMA_SUCCESS))
+        err = args_buffer(raddr, op.ttype, 1, "result_addr");
+    if (likely(err == MRMA_SUCCESS))
+        err = rma_compare_and_swap(rec->win, &op);
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : op_fail(rec, "MPI_Compare_and_swap", err, &what);
+                                       : op_fail(rec, "MPI_Compare_and_swap", err, &op);
 }
+
+WINDOW_GENERAL(Compare_and_swap, TRACED_WIN(Compare_and_swap, win),
+               (const void *oaddr, const void *caddr, void *raddr, MPI_Datatype type, int target,
+                MPI_Aint disp, MPI_Win win),
+               (oaddr, caddr, raddr, type, target, disp, win),
+               compare_and_swap(rec, oaddr, caddr, raddr, type, target, disp));
 
 MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void *raddr,
                                       MPI_Datatype type, int target, MPI_Aint disp, MPI_Win win)
@@ -155,6 +139,6 @@ MRMA_PUBLIC int PMPI_Compare_and_swap(const void *oaddr, const void *caddr, void
                oaddr != NULL && caddr != NULL && raddr != NULL &&
                fast_cas(rec->win, oaddr, caddr, raddr, target, disp)))
         return MPI_SUCCESS;
-    return cas_general(oaddr, caddr, raddr, type, target, disp, win);
+    return Compare_and_swap_general(oaddr, caddr, raddr, type, target, disp, win);
 }
 MRMA_EXPORT_MPI(Compare_and_swap);

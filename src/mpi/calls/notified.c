@@ -3,7 +3,7 @@
  * notified.c - notified access of mpi-rma.h (doc/notified.md): put, get and accumulate that raise a
  * notification. What a target does with it is in notified_take.c.
  *
- * As put_get.c, accumulate.c and large_ops.c, and the number of the notification is checked first.
+ * As put_get.c and accumulate.c, and the number of the notification is checked first.
  * No state, no locks.
  *
  * Neighbours: transfer.h and accumulate.h, which check the other arguments; rma.h.

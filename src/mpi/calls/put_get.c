@@ -1,38 +1,51 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * put_get.c - MPI_Put, MPI_Get and their request forms (MPI 4.1, 12.3.1, 12.3.2 and
- * 12.3.5).
+ * put_get.c - MPI_Put, MPI_Get, their request forms and the large-count forms of these (MPI 4.1,
+ * 12.3.1, 12.3.2 and 12.3.5).
  *
  * Look up the window, check, describe the operation on the stack, hand it down.
  * Buffers belong to the caller until the operation is complete; datatypes may be
  * freed at once. Displacements count in the target's displacement unit, in
  * dynamic windows they are addresses of the target. Errors: MPI_ERR_WIN (said by
- * the host), _COUNT, _RANK, _DISP, _TYPE, _RMA_SYNC, _RMA_RANGE.
- * The large-count forms are in large_ops.c. No state, no locks.
+ * the host), _COUNT, _RANK, _DISP, _TYPE, _RMA_SYNC, _RMA_RANGE. The large-count forms are
+ * exported on every host (declared.h). No state, no locks.
  *
- * Neighbours: transfer.h, what the forms of a call share; rma/layer/fast.h, the short cuts.
+ * Neighbours: window_call.h, the frame of each call; transfer.h, which notified operations share;
+ * rma/layer/fast.h, the short cuts.
  */
 #include <mpi.h>
 
 #include "mpi/calls/argcheck.h"
 #include "mpi/calls/request_ops.h"
 #include "mpi/calls/transfer.h"
-#include "mpi/host/export.h"
-#include "mpi/host/host.h"
-#include "mpi/traced/traced.h"
+#include "mpi/calls/window_call.h"
 #include "rma/layer/fast.h"
 
-static __attribute__((noinline)) int put_general(const void *oaddr, int ocount, MPI_Datatype otype,
-                                                 int target, MPI_Aint disp, int tcount,
-                                                 MPI_Datatype ttype, MPI_Win win)
-{
-    TRACED_WIN(Put, win);
-    struct win_rec *rec = win_lookup(win);
+/* The parameters of both calls, with counts of one type. */
+#define PUT_PARAMS(count_type)                                                           \
+    const void *oaddr, count_type ocount, MPI_Datatype otype, int target, MPI_Aint disp, \
+        count_type tcount, MPI_Datatype ttype
+#define PUT_ARGS oaddr, ocount, otype, target, disp, tcount, ttype
+#define GET_PARAMS(count_type)                                                     \
+    void *raddr, count_type rcount, MPI_Datatype rtype, int target, MPI_Aint disp, \
+        count_type tcount, MPI_Datatype ttype
+#define GET_ARGS raddr, rcount, rtype, target, disp, tcount, ttype
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Put(oaddr, ocount, otype, target, disp, tcount, ttype, win);
-    return comm_put_whole(rec, oaddr, ocount, otype, target, disp, tcount, ttype);
+static inline int put(const struct win_rec *rec, PUT_PARAMS(int64_t))
+{
+    struct rma_op op;
+    int err;
+
+    rma_op_clear(&op);
+    err = comm_put(rec, &op, PUT_ARGS);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Put", err, &op);
 }
+
+#define PUT(form, name, count_type)                                                          \
+    form(name, TRACED_WIN(Put, win), (PUT_PARAMS(count_type), MPI_Win win), (PUT_ARGS, win), \
+         put(rec, PUT_ARGS))
+PUT(WINDOW_GENERAL, Put, int);
+PUT(WINDOW_ENTRY, Put_c, MPI_Count);
 
 /* The same count of a known contiguous type on both sides, len bytes, and nothing is wrong with the
  * arguments. */
@@ -57,8 +70,7 @@ static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *
 
 /* Put and get have a short cut, for the window used last, the same known contiguous
  * datatype and count on both sides, and mapped memory (rma/layer/fast.h). */
-MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int target,
-                         MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win)
+MRMA_PUBLIC int PMPI_Put(PUT_PARAMS(int), MPI_Win win)
 {
     struct win_rec *rec = win_quick();
     const struct dtype *type;
@@ -72,24 +84,27 @@ MRMA_PUBLIC int PMPI_Put(const void *oaddr, int ocount, MPI_Datatype otype, int 
             return MPI_SUCCESS;
         return put_known(rec, oaddr, (size_t)tcount, type, target, disp, len);
     }
-    return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, win);
+    return Put_general(PUT_ARGS, win);
 }
 MRMA_EXPORT_MPI(Put);
 
-static __attribute__((noinline)) int get_general(void *raddr, int rcount, MPI_Datatype rtype,
-                                                 int target, MPI_Aint disp, int tcount,
-                                                 MPI_Datatype ttype, MPI_Win win)
+static inline int get(const struct win_rec *rec, GET_PARAMS(int64_t))
 {
-    TRACED_WIN(Get, win);
-    struct win_rec *rec = win_lookup(win);
+    struct rma_op op;
+    int err;
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Get(raddr, rcount, rtype, target, disp, tcount, ttype, win);
-    return comm_get_whole(rec, raddr, rcount, rtype, target, disp, tcount, ttype);
+    rma_op_clear(&op);
+    err = comm_get(rec, &op, GET_ARGS);
+    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Get", err, &op);
 }
 
-MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                         int tcount, MPI_Datatype ttype, MPI_Win win)
+#define GET(form, name, count_type)                                                          \
+    form(name, TRACED_WIN(Get, win), (GET_PARAMS(count_type), MPI_Win win), (GET_ARGS, win), \
+         get(rec, GET_ARGS))
+GET(WINDOW_GENERAL, Get, int);
+GET(WINDOW_ENTRY, Get_c, MPI_Count);
+
+MRMA_PUBLIC int PMPI_Get(GET_PARAMS(int), MPI_Win win)
 {
     struct win_rec *rec = win_quick();
     const struct dtype *type;
@@ -101,31 +116,20 @@ MRMA_PUBLIC int PMPI_Get(void *raddr, int rcount, MPI_Datatype rtype, int target
                !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
         fast_get(rec->win, raddr, target, disp, len))
         return MPI_SUCCESS;
-    return get_general(raddr, rcount, rtype, target, disp, tcount, ttype, win);
+    return Get_general(GET_ARGS, win);
 }
 MRMA_EXPORT_MPI(Get);
 
-MRMA_PUBLIC int PMPI_Rput(const void *oaddr, int ocount, MPI_Datatype otype, int target,
-                          MPI_Aint disp, int tcount, MPI_Datatype ttype, MPI_Win win,
-                          MPI_Request *request)
-{
-    TRACED_WIN(Rput, win);
-    struct win_rec *rec = win_lookup(win);
+#define RPUT(name, count_type)                                                 \
+    WINDOW_ENTRY(name, TRACED_WIN(Rput, win),                                  \
+                 (PUT_PARAMS(count_type), MPI_Win win, MPI_Request * request), \
+                 (PUT_ARGS, win, request), comm_rput(rec, PUT_ARGS, request))
+RPUT(Rput, int);
+RPUT(Rput_c, MPI_Count);
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Rput(oaddr, ocount, otype, target, disp, tcount, ttype, win, request);
-    return comm_rput(rec, oaddr, ocount, otype, target, disp, tcount, ttype, request);
-}
-MRMA_EXPORT_MPI(Rput);
-
-MRMA_PUBLIC int PMPI_Rget(void *raddr, int rcount, MPI_Datatype rtype, int target, MPI_Aint disp,
-                          int tcount, MPI_Datatype ttype, MPI_Win win, MPI_Request *request)
-{
-    TRACED_WIN(Rget, win);
-    struct win_rec *rec = win_lookup(win);
-
-    if (unlikely(rec == NULL))
-        return mpi_host.Rget(raddr, rcount, rtype, target, disp, tcount, ttype, win, request);
-    return comm_rget(rec, raddr, rcount, rtype, target, disp, tcount, ttype, request);
-}
-MRMA_EXPORT_MPI(Rget);
+#define RGET(name, count_type)                                                 \
+    WINDOW_ENTRY(name, TRACED_WIN(Rget, win),                                  \
+                 (GET_PARAMS(count_type), MPI_Win win, MPI_Request * request), \
+                 (GET_ARGS, win, request), comm_rget(rec, GET_ARGS, request))
+RGET(Rget, int);
+RGET(Rget_c, MPI_Count);

@@ -7,15 +7,13 @@
  * too: it is a lock on nobody, and nothing is done. Errors: MPI_ERR_WIN (said by the
  * host), _LOCKTYPE, _RANK, _ASSERT, _RMA_SYNC. No state, no locks of its own.
  *
- * Neighbours: rma.h; rma/layer/fast.h, the short cuts; errhan.c.
+ * Neighbours: window_call.h; rma.h; rma/layer/fast.h, the short cuts; errhan.c.
  */
 #include <mpi.h>
 
 #include "base/fault.h"
 #include "mpi/calls/argcheck.h"
-#include "mpi/host/export.h"
-#include "mpi/host/host.h"
-#include "mpi/traced/traced.h"
+#include "mpi/calls/window_call.h"
 #include "rma/layer/fast.h"
 
 /* What a rank that is none of the window's gives. */
@@ -30,29 +28,26 @@ static uint16_t traced_lock(bool exclusive, int assert)
                       (assert ? TRACE_LOCK_NOCHECK : 0));
 }
 
-static __attribute__((noinline)) int lock_general(int lock_type, int rank, int assert, MPI_Win win)
+static inline int lock(struct win_rec *rec, int lock_type, int rank, int assert)
 {
-    TRACED_TARGET(Win_lock, win, rank);
-    struct win_rec *rec = win_lookup(win);
-    bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
-    int err, asserts;
+    const bool exclusive = lock_type == MPI_LOCK_EXCLUSIVE;
+    const int asserts = args_asserts(assert, MPI_MODE_NOCHECK);
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_lock(lock_type, rank, assert, win);
-    asserts = args_asserts(assert, MPI_MODE_NOCHECK);
     traced_event(rec, (struct trace_record){.kind = TRACE_LOCK,
                                             .peer = rank,
                                             .what = traced_lock(exclusive, assert)});
     if (unlikely(!exclusive && lock_type != MPI_LOCK_SHARED))
-        err = FAULT(engine_messages(), LOCKTYPE, lock_type, MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
-    else if (unlikely(asserts < 0))
-        err = args_bad_assert(assert, MPI_MODE_NOCHECK);
-    else
-        err = likely(args_rank_ok(rec, rank)) ? rma_lock(rec->win, exclusive, rank, asserts)
-                                              : not_a_rank(rec, rank);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : sync_fail(rec, "MPI_Win_lock", RMA_CALL_LOCK, err, rank);
+        return FAULT(engine_messages(), LOCKTYPE, lock_type, MPI_LOCK_SHARED, MPI_LOCK_EXCLUSIVE);
+    if (unlikely(asserts < 0))
+        return args_bad_assert(assert, MPI_MODE_NOCHECK);
+    return likely(args_rank_ok(rec, rank)) ? rma_lock(rec->win, exclusive, rank, asserts)
+                                           : not_a_rank(rec, rank);
 }
+
+WINDOW_GENERAL(Win_lock, TRACED_TARGET(Win_lock, win, rank),
+               (int lock_type, int rank, int assert, MPI_Win win), (lock_type, rank, assert, win),
+               sync_result(rec, "MPI_Win_lock", RMA_CALL_LOCK, lock(rec, lock_type, rank, assert),
+                           rank));
 
 /* Lock and unlock have a short cut, for the window used last and a lock that is free. */
 MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
@@ -63,24 +58,21 @@ MRMA_PUBLIC int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
         ((lock_type == MPI_LOCK_SHARED && fast_lock(rec->win, false, rank)) ||
          (lock_type == MPI_LOCK_EXCLUSIVE && fast_lock(rec->win, true, rank))))
         return MPI_SUCCESS;
-    return lock_general(lock_type, rank, assert, win);
+    return Win_lock_general(lock_type, rank, assert, win);
 }
 MRMA_EXPORT_MPI(Win_lock);
 
-static __attribute__((noinline)) int unlock_general(int rank, MPI_Win win)
+static inline int unlock(struct win_rec *rec, int rank)
 {
-    TRACED_TARGET(Win_unlock, win, rank);
-    struct win_rec *rec = win_lookup(win);
-    int err;
+    const int err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rec, rank);
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_unlock(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_unlock(rec->win, rank) : not_a_rank(rec, rank);
     traced_event(rec, (struct trace_record){.kind = TRACE_UNLOCK, .peer = rank});
-    return likely(err == MRMA_SUCCESS)
-               ? MPI_SUCCESS
-               : sync_fail(rec, "MPI_Win_unlock", RMA_CALL_UNLOCK, err, rank);
+    return err;
 }
+
+WINDOW_GENERAL(Win_unlock, TRACED_TARGET(Win_unlock, win, rank), (int rank, MPI_Win win),
+               (rank, win),
+               sync_result(rec, "MPI_Win_unlock", RMA_CALL_UNLOCK, unlock(rec, rank), rank));
 
 MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
 {
@@ -88,59 +80,46 @@ MRMA_PUBLIC int PMPI_Win_unlock(int rank, MPI_Win win)
 
     if (likely(win_is(rec, win) && args_rank_ok(rec, rank) && fast_unlock(rec->win, rank)))
         return MPI_SUCCESS;
-    return unlock_general(rank, win);
+    return Win_unlock_general(rank, win);
 }
 MRMA_EXPORT_MPI(Win_unlock);
 
-MRMA_PUBLIC int PMPI_Win_lock_all(int assert, MPI_Win win)
+static inline int lock_all(struct win_rec *rec, int assert)
 {
-    TRACED_TARGET(Win_lock_all, win, -1);
-    struct win_rec *rec = win_lookup(win);
-    int err, asserts;
+    const int asserts = args_asserts(assert, MPI_MODE_NOCHECK);
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_lock_all(assert, win);
-    asserts = args_asserts(assert, MPI_MODE_NOCHECK);
     traced_event(rec,
                  (struct trace_record){.kind = TRACE_LOCK,
                                        .peer = -1,
                                        .what = TRACE_LOCK_ALL | (assert ? TRACE_LOCK_NOCHECK : 0)});
-    err = likely(asserts >= 0) ? rma_lock_all(rec->win, asserts)
-                               : args_bad_assert(assert, MPI_MODE_NOCHECK);
-    return likely(err == MRMA_SUCCESS)
-               ? MPI_SUCCESS
-               : sync_fail(rec, "MPI_Win_lock_all", RMA_CALL_LOCK_ALL, err, NO_TARGET);
+    return likely(asserts >= 0) ? rma_lock_all(rec->win, asserts)
+                                : args_bad_assert(assert, MPI_MODE_NOCHECK);
 }
-MRMA_EXPORT_MPI(Win_lock_all);
 
-MRMA_PUBLIC int PMPI_Win_unlock_all(MPI_Win win)
+WINDOW_ENTRY(Win_lock_all, TRACED_TARGET(Win_lock_all, win, -1), (int assert, MPI_Win win),
+             (assert, win),
+             sync_result(rec, "MPI_Win_lock_all", RMA_CALL_LOCK_ALL, lock_all(rec, assert),
+                         NO_TARGET));
+
+static inline int unlock_all(struct win_rec *rec)
 {
-    TRACED_TARGET(Win_unlock_all, win, -1);
-    struct win_rec *rec = win_lookup(win);
-    int err;
+    const int err = rma_unlock_all(rec->win);
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_unlock_all(win);
-    err = rma_unlock_all(rec->win);
     traced_event(rec, (struct trace_record){.kind = TRACE_UNLOCK, .peer = -1});
-    return likely(err == MRMA_SUCCESS)
-               ? MPI_SUCCESS
-               : sync_fail(rec, "MPI_Win_unlock_all", RMA_CALL_UNLOCK_ALL, err, NO_TARGET);
+    return err;
 }
-MRMA_EXPORT_MPI(Win_unlock_all);
 
-static __attribute__((noinline)) int flush_general(int rank, MPI_Win win)
+WINDOW_ENTRY(Win_unlock_all, TRACED_TARGET(Win_unlock_all, win, -1), (MPI_Win win), (win),
+             sync_result(rec, "MPI_Win_unlock_all", RMA_CALL_UNLOCK_ALL, unlock_all(rec),
+                         NO_TARGET));
+
+static inline int flush(struct win_rec *rec, int rank, bool local)
 {
-    TRACED_TARGET(Win_flush, win, rank);
-    struct win_rec *rec = win_lookup(win);
-    int err;
-
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_flush(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, false) : not_a_rank(rec, rank);
-    return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS
-                                       : sync_fail(rec, "MPI_Win_flush", RMA_CALL_FLUSH, err, rank);
+    return args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, local) : not_a_rank(rec, rank);
 }
+
+WINDOW_GENERAL(Win_flush, TRACED_TARGET(Win_flush, win, rank), (int rank, MPI_Win win), (rank, win),
+               sync_result(rec, "MPI_Win_flush", RMA_CALL_FLUSH, flush(rec, rank, false), rank));
 
 /* With a short cut for the window used last. */
 MRMA_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win)
@@ -149,38 +128,18 @@ MRMA_PUBLIC int PMPI_Win_flush(int rank, MPI_Win win)
 
     if (likely(win_is(rec, win) && args_rank_ok(rec, rank) && fast_flush(rec->win, rank)))
         return MPI_SUCCESS;
-    return flush_general(rank, win);
+    return Win_flush_general(rank, win);
 }
 MRMA_EXPORT_MPI(Win_flush);
 
-MRMA_PUBLIC int PMPI_Win_flush_all(MPI_Win win)
-{
-    TRACED_TARGET(Win_flush_all, win, -1);
-    struct win_rec *rec = win_lookup(win);
-    int err;
+WINDOW_ENTRY(Win_flush_all, TRACED_TARGET(Win_flush_all, win, -1), (MPI_Win win), (win),
+             sync_result(rec, "MPI_Win_flush_all", RMA_CALL_FLUSH_ALL,
+                         rma_flush_all(rec->win, false), NO_TARGET));
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_flush_all(win);
-    err = rma_flush_all(rec->win, false);
-    return likely(err == MRMA_SUCCESS)
-               ? MPI_SUCCESS
-               : sync_fail(rec, "MPI_Win_flush_all", RMA_CALL_FLUSH_ALL, err, NO_TARGET);
-}
-MRMA_EXPORT_MPI(Win_flush_all);
-
-static __attribute__((noinline)) int flush_local_general(int rank, MPI_Win win)
-{
-    TRACED_TARGET(Win_flush_local, win, rank);
-    struct win_rec *rec = win_lookup(win);
-    int err;
-
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_flush_local(rank, win);
-    err = args_rank_ok(rec, rank) ? rma_flush(rec->win, rank, true) : not_a_rank(rec, rank);
-    return likely(err == MRMA_SUCCESS)
-               ? MPI_SUCCESS
-               : sync_fail(rec, "MPI_Win_flush_local", RMA_CALL_FLUSH, err, rank);
-}
+WINDOW_GENERAL(Win_flush_local, TRACED_TARGET(Win_flush_local, win, rank), (int rank, MPI_Win win),
+               (rank, win),
+               sync_result(rec, "MPI_Win_flush_local", RMA_CALL_FLUSH, flush(rec, rank, true),
+                           rank));
 
 /* With the short cut of MPI_Win_flush. */
 MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
@@ -189,36 +148,13 @@ MRMA_PUBLIC int PMPI_Win_flush_local(int rank, MPI_Win win)
 
     if (likely(win_is(rec, win) && args_rank_ok(rec, rank) && fast_flush(rec->win, rank)))
         return MPI_SUCCESS;
-    return flush_local_general(rank, win);
+    return Win_flush_local_general(rank, win);
 }
 MRMA_EXPORT_MPI(Win_flush_local);
 
-MRMA_PUBLIC int PMPI_Win_flush_local_all(MPI_Win win)
-{
-    TRACED_TARGET(Win_flush_local_all, win, -1);
-    struct win_rec *rec = win_lookup(win);
-    int err;
+WINDOW_ENTRY(Win_flush_local_all, TRACED_TARGET(Win_flush_local_all, win, -1), (MPI_Win win), (win),
+             sync_result(rec, "MPI_Win_flush_local_all", RMA_CALL_FLUSH_ALL,
+                         rma_flush_all(rec->win, true), NO_TARGET));
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_flush_local_all(win);
-    err = rma_flush_all(rec->win, true);
-    return likely(err == MRMA_SUCCESS)
-               ? MPI_SUCCESS
-               : sync_fail(rec, "MPI_Win_flush_local_all", RMA_CALL_FLUSH_ALL, err, NO_TARGET);
-}
-MRMA_EXPORT_MPI(Win_flush_local_all);
-
-MRMA_PUBLIC int PMPI_Win_sync(MPI_Win win)
-{
-    TRACED_WIN(Win_sync, win);
-    struct win_rec *rec = win_lookup(win);
-    int err;
-
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_sync(win);
-    err = rma_sync(rec->win);
-    return likely(err == MRMA_SUCCESS)
-               ? MPI_SUCCESS
-               : sync_fail(rec, "MPI_Win_sync", RMA_CALL_SYNC, err, NO_TARGET);
-}
-MRMA_EXPORT_MPI(Win_sync);
+WINDOW_ENTRY(Win_sync, TRACED_WIN(Win_sync, win), (MPI_Win win), (win),
+             sync_result(rec, "MPI_Win_sync", RMA_CALL_SYNC, rma_sync(rec->win), NO_TARGET));

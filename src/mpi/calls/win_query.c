@@ -17,12 +17,9 @@
 #include "base/err.h"
 #include "base/fault.h"
 #include "mpi/calls/argcheck.h"
-#include "mpi/calls/window.h"
 #include "mpi/calls/win_attr.h"
 #include "mpi/calls/win_info.h"
-#include "mpi/host/export.h"
-#include "mpi/host/host.h"
-#include "mpi/traced/traced.h"
+#include "mpi/calls/window_call.h"
 
 /* The new group is the caller's. */
 MRMA_PUBLIC int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
@@ -131,10 +128,10 @@ MRMA_PUBLIC int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 }
 MRMA_EXPORT_MPI(Win_set_info);
 
-/* Any flavour but dynamic (4.1). Memory that is not mapped in this process has
- * size 0 and a null address. *size in bytes; baseptr: address of a pointer. */
-int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, const void *unit_place,
-                     uint32_t *disp_unit, void *baseptr)
+/* MPI_Win_shared_query of a window of ours. unit_place is where the caller will store *disp_unit; it
+ * is only looked at. Returns what the entry point returns. */
+static int shared_query(struct win_rec *rec, int rank, MPI_Aint *size, const void *unit_place,
+                        uint32_t *disp_unit, void *baseptr)
 {
     uint64_t bytes = 0;
     void *base = NULL;
@@ -159,19 +156,22 @@ int win_query_shared(struct win_rec *rec, int rank, MPI_Aint *size, const void *
     return MPI_SUCCESS;
 }
 
-MRMA_PUBLIC int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit,
-                                      void *baseptr)
-{
-    TRACED_WIN(Win_shared_query, win);
-    struct win_rec *rec = win_lookup(win);
-    uint32_t unit = 1;
-    int rc;
-
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_shared_query(win, rank, size, disp_unit, baseptr);
-    rc = win_query_shared(rec, rank, size, disp_unit, &unit, baseptr);
-    if (rc == MPI_SUCCESS)
-        *disp_unit = (int)unit;
-    return rc;
-}
-MRMA_EXPORT_MPI(Win_shared_query);
+/* Any flavour but dynamic (4.1). Memory that is not mapped in this process has
+ * size 0 and a null address. *size in bytes; baseptr: address of a pointer. */
+#define SHARED_QUERY(name, unit_type)                                                          \
+    static inline int name##_of_ours(struct win_rec *rec, int rank, MPI_Aint *size,            \
+                                     unit_type *disp_unit, void *baseptr)                      \
+    {                                                                                          \
+        uint32_t unit = 1;                                                                     \
+        const int rc = shared_query(rec, rank, size, disp_unit, &unit, baseptr);               \
+                                                                                               \
+        if (rc == MPI_SUCCESS)                                                                 \
+            *disp_unit = (unit_type)unit;                                                      \
+        return rc;                                                                             \
+    }                                                                                          \
+    WINDOW_ENTRY(name, TRACED_WIN(Win_shared_query, win),                                      \
+                 (MPI_Win win, int rank, MPI_Aint *size, unit_type *disp_unit, void *baseptr), \
+                 (win, rank, size, disp_unit, baseptr),                                        \
+                 name##_of_ours(rec, rank, size, disp_unit, baseptr))
+SHARED_QUERY(Win_shared_query, int);
+SHARED_QUERY(Win_shared_query_c, MPI_Aint);

@@ -10,10 +10,10 @@
  * call-backs need: all processes agree, the carrier goes (call-backs run and see
  * a whole window), then ours.
  *
- * No locks. Neighbours: carrier_stock.h, win_table.h, win_info.h; rma.h,
+ * No locks. Neighbours: window_call.h; carrier_stock.h, win_table.h, win_info.h; rma.h,
  * our window; boot_mpi.h, the exchange; agree_library.h.
  */
-#include "mpi/calls/window.h"
+#include <mpi.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -25,16 +25,24 @@
 #include "mpi/calls/argcheck.h"
 #include "mpi/calls/engine_get.h"
 #include "mpi/calls/win_info.h"
+#include "mpi/calls/window_call.h"
 #include "mpi/host/carrier_stock.h"
-#include "mpi/host/export.h"
-#include "mpi/host/host.h"
 #include "mpi/host/host_kind.h"
 #include "mpi/host/host_poll.h"
 #include "mpi/host/agree_library.h"
 #include "mpi/process/errhan.h"
 #include "mpi/requests/notify_request.h"
 #include "mpi/requests/request.h"
-#include "mpi/traced/traced.h"
+
+/* What the caller of a creation function gave. */
+struct win_args {
+    const char *func; /* for messages */
+    enum win_flavor flavor;
+    void *base; /* MPI_Win_create only */
+    int64_t size, disp_unit;
+    MPI_Info info;
+    MPI_Comm comm;
+};
 
 static const int flavors[] = {
     [WIN_CREATE] = MPI_WIN_FLAVOR_CREATE,
@@ -158,7 +166,11 @@ static int prepare_fail(const struct win_args *args, const struct boot_mpi *bm, 
                         args->func, err, msg);
 }
 
-int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
+/* Creates a window, its carrier and its record. Collective over args->comm. *win, and
+ * *(void **)baseptr unless baseptr is NULL, are set on success only; with an error the
+ * communicator's error handler has been called. Returns what the entry point returns. Not to be
+ * called when engine_disabled(). */
+static int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
 {
     struct win_info info = win_info_default();
     struct win_rec *rec = NULL;
@@ -208,57 +220,45 @@ int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     return MPI_SUCCESS;
 }
 
-/* The caller's memory; base may be anything if size is 0. */
-MRMA_PUBLIC int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info,
-                                MPI_Comm comm, MPI_Win *win)
-{
-    TRACED(Win_create);
-    struct win_args args = {"MPI_Win_create", WIN_CREATE, base, size, disp_unit, info, comm};
+/* An entry point that makes a window, with its arguments as struct win_args has them; what it gives
+ * out stands behind them. The large-count forms have a displacement unit of another type. Units
+ * above INT_MAX are refused with MPI_ERR_DISP: MPI_WIN_DISP_UNIT could not report them. */
+#define MAKES_WINDOW(name, call, params, args, flavor, base, size, disp_unit, baseptr)           \
+    MRMA_PUBLIC int PMPI_##name params                                                           \
+    {                                                                                            \
+        TRACED(call);                                                                            \
+        const struct win_args given = {"MPI_" #name, flavor, base, size, disp_unit, info, comm}; \
+                                                                                                 \
+        return engine_disabled() ? mpi_host.name args : win_make(&given, baseptr, win);          \
+    }                                                                                            \
+    MRMA_EXPORT_MPI(name)
 
-    if (engine_disabled())
-        return mpi_host.Win_create(base, size, disp_unit, info, comm, win);
-    return win_make(&args, NULL, win);
-}
-MRMA_EXPORT_MPI(Win_create);
+/* The caller's memory; base may be anything if size is 0. */
+#define MAKES_OF_MEMORY(name, unit_type)                                                        \
+    MAKES_WINDOW(name, Win_create,                                                              \
+                 (void *base, MPI_Aint size, unit_type disp_unit, MPI_Info info, MPI_Comm comm, \
+                  MPI_Win *win),                                                                \
+                 (base, size, disp_unit, info, comm, win), WIN_CREATE, base, size, disp_unit,   \
+                 NULL)
+MAKES_OF_MEMORY(Win_create, int);
+MAKES_OF_MEMORY(Win_create_c, MPI_Aint);
 
 /* The memory is the library's and goes with the window. */
-MRMA_PUBLIC int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-                                  void *baseptr, MPI_Win *win)
-{
-    TRACED(Win_allocate);
-    struct win_args args = {"MPI_Win_allocate", WIN_ALLOCATE, NULL, size, disp_unit, info, comm};
-
-    if (engine_disabled())
-        return mpi_host.Win_allocate(size, disp_unit, info, comm, baseptr, win);
-    return win_make(&args, baseptr, win);
-}
-MRMA_EXPORT_MPI(Win_allocate);
+#define MAKES_WITH_MEMORY(name, call, unit_type, flavor)                                           \
+    MAKES_WINDOW(name, call,                                                                       \
+                 (MPI_Aint size, unit_type disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, \
+                  MPI_Win *win),                                                                   \
+                 (size, disp_unit, info, comm, baseptr, win), flavor, NULL, size, disp_unit,       \
+                 baseptr)
+MAKES_WITH_MEMORY(Win_allocate, Win_allocate, int, WIN_ALLOCATE);
+MAKES_WITH_MEMORY(Win_allocate_c, Win_allocate, MPI_Aint, WIN_ALLOCATE);
 
 /* All processes on one node, else MPI_ERR_RMA_SHARED. */
-MRMA_PUBLIC int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
-                                         void *baseptr, MPI_Win *win)
-{
-    TRACED(Win_allocate_shared);
-    struct win_args args = {
-        "MPI_Win_allocate_shared", WIN_ALLOCATE_SHARED, NULL, size, disp_unit, info, comm,
-    };
+MAKES_WITH_MEMORY(Win_allocate_shared, Win_allocate_shared, int, WIN_ALLOCATE_SHARED);
+MAKES_WITH_MEMORY(Win_allocate_shared_c, Win_allocate_shared, MPI_Aint, WIN_ALLOCATE_SHARED);
 
-    if (engine_disabled())
-        return mpi_host.Win_allocate_shared(size, disp_unit, info, comm, baseptr, win);
-    return win_make(&args, baseptr, win);
-}
-MRMA_EXPORT_MPI(Win_allocate_shared);
-
-MRMA_PUBLIC int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-    TRACED(Win_create_dynamic);
-    struct win_args args = {"MPI_Win_create_dynamic", WIN_DYNAMIC, NULL, 0, 1, info, comm};
-
-    if (engine_disabled())
-        return mpi_host.Win_create_dynamic(info, comm, win);
-    return win_make(&args, NULL, win);
-}
-MRMA_EXPORT_MPI(Win_create_dynamic);
+MAKES_WINDOW(Win_create_dynamic, Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win),
+             (info, comm, win), WIN_DYNAMIC, NULL, 0, 1, NULL);
 
 /* A delete call-back that refuses keeps the window; the agreement of all
  * processes then holds for the next attempt. An operation that a target has refused
@@ -300,15 +300,10 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
 }
 MRMA_EXPORT_MPI(Win_free);
 
-/* base stays the caller's; it is to be detached before it is freed. */
-MRMA_PUBLIC int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+static int attach(struct win_rec *rec, void *base, MPI_Aint size)
 {
-    TRACED_WIN(Win_attach, win);
-    struct win_rec *rec = win_lookup(win);
     int err;
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_attach(win, base, size);
     if (rec->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         err = FAULT(engine_messages(), ATTACH_KIND, win_maker(rec));
     else if (size < 0)
@@ -319,19 +314,19 @@ MRMA_PUBLIC int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
         err = FAULT(engine_messages(), ATTACH_WRAPS, base, (long long)size);
     return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_attach", err);
 }
-MRMA_EXPORT_MPI(Win_attach);
 
-MRMA_PUBLIC int PMPI_Win_detach(MPI_Win win, const void *base)
+/* base stays the caller's; it is to be detached before it is freed. */
+WINDOW_ENTRY(Win_attach, TRACED_WIN(Win_attach, win), (MPI_Win win, void *base, MPI_Aint size),
+             (win, base, size), attach(rec, base, size));
+
+static int detach(struct win_rec *rec, const void *base)
 {
-    TRACED_WIN(Win_detach, win);
-    struct win_rec *rec = win_lookup(win);
-    int err;
+    const int err = rec->flavor != MPI_WIN_FLAVOR_DYNAMIC
+                        ? FAULT(engine_messages(), ATTACH_KIND, win_maker(rec))
+                        : win_detach(rec->win, base);
 
-    if (unlikely(rec == NULL))
-        return mpi_host.Win_detach(win, base);
-    err = rec->flavor != MPI_WIN_FLAVOR_DYNAMIC
-              ? FAULT(engine_messages(), ATTACH_KIND, win_maker(rec))
-              : win_detach(rec->win, base);
     return err == MRMA_SUCCESS ? MPI_SUCCESS : win_fail(rec, "MPI_Win_detach", err);
 }
-MRMA_EXPORT_MPI(Win_detach);
+
+WINDOW_ENTRY(Win_detach, TRACED_WIN(Win_detach, win), (MPI_Win win, const void *base), (win, base),
+             detach(rec, base));
