@@ -26,6 +26,7 @@ SOURCES = ("test/mpi/*.[ch]", "test/mpi/*.f90", "test/mpi/*.py", "test/mpi/*.sh"
 FORTRAN = (("mpi_f08", re.compile(r" *use mpi_f08")), ("mpi", re.compile(r" *use mpi *$")),
            ("mpif.h", re.compile(r" *include 'mpif.h'")))
 EXPORT = re.compile(r" *(?:MRMA_)?EXPORT_(MPI|MPIRMA)\(([^)]*)\)")
+MADE = re.compile(r"[A-Z_]+\((?:WINDOW_ENTRY, )?([A-Z][a-z]\w*)[,)]")  # by a macro that window_call.h or its user has
 COMMENT = re.compile(r" *(/\*|\*|!)")  # of C in the style of the house: a line of a comment begins with it
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 CALL = re.compile(r"([A-Za-z0-9_]+) *\(")
@@ -66,9 +67,10 @@ def programs_of_makefile(path: str) -> dict[str, str]:
 
 def exported_functions() -> list[str]:
     """Returns the functions of the chapter that the library exports, but not those that its Fortran module calls (_f)."""
-    found = (EXPORT.match(line) for path in files("src/mpi/*/*.c") for line in lines_of(path))
-    names = (f"{match[1]}_{match[2]}" for match in found if match)
-    return [name for name in dict.fromkeys(names) if name != "MPIRMA_name" and not name.endswith("_f")]
+    lines = [line for path in files("src/mpi/*/*.c") for line in lines_of(path)]
+    names = [f"{match[1]}_{match[2]}" for line in lines if (match := EXPORT.match(line))]
+    names += [f"MPI_{match[1]}" for line in lines if not EXPORT.match(line) and (match := MADE.match(line))]
+    return [name for name in dict.fromkeys(names) if name not in ("MPI_name", "MPIRMA_name") and not name.endswith("_f")]
 
 
 class Tests:
