@@ -139,7 +139,7 @@ make_host() {
         cd $copy/build-$host
         export PATH=/usr/lib/ccache:\$PATH CCACHE_DIR=$parts/ccache CCACHE_BASEDIR=$copy CCACHE_NOHASHDIR=yes
         export PKG_CONFIG_PATH=\$(echo $parts/headers/usr/lib/*/pkgconfig):$parts/lib/pkgconfig
-        ../configure --prefix=$place CC=cc CFLAGS=-O2 LDFLAGS='-Wl,--allow-shlib-undefined -Wl,-rpath-link,$parts/lib' $*
+        ../configure --prefix=$place --disable-werror CC=cc CFLAGS=-O2 LDFLAGS='-Wl,--allow-shlib-undefined -Wl,-rpath-link,$parts/lib' $*
         make -j $jobs install DESTDIR=$copy/stage noinst_PROGRAMS="
 }
 

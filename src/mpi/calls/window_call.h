@@ -33,8 +33,9 @@
     WINDOW_CALL(MRMA_PUBLIC int PMPI_##name, name, traced, params, args, ours) \
     MRMA_EXPORT_MPI(name)
 
-/* WINDOW_GENERAL defines name_general, in which the entry point called name ends where it has no
- * short cut. It takes the arguments of the entry point, so that the call needs no move. */
+/* WINDOW_GENERAL defines a function in which the entry point called name ends where it has no short
+ * cut; the function is called name with _general behind it. It takes the arguments of the entry
+ * point, so that the call needs no move. */
 #define WINDOW_GENERAL(name, traced, params, args, ours)                                         \
     WINDOW_CALL(static __attribute__((noinline)) int name##_general, name, traced, params, args, \
                 ours)                                                                            \
