@@ -18,16 +18,18 @@ struct create_win {
     void *owned;                /* memory from env->mem_alloc behind base, or NULL */
     void *segment;              /* handle of MPI_Win_allocate_shared's segment, or NULL */
     uint64_t exported;          /* segment of its memory that others attach; 0: none */
-    struct rma_net_mem net_mem; /* how the network reaches its memory: origin/rdma.c */
-    uint64_t word; /* of a dynamic window, for the network: what is read behind puts to regions */
-    int nslots;    /* in every control block of the node */
+    struct rma_net_mem net_mem; /* how the network reaches this process's memory: origin/rdma.c */
+    uint64_t word; /* dynamic windows: the word that the network reads behind puts to regions */
+    int nslots;    /* slots in every control block of the node */
 };
 
 /* In struct rma_target. */
 struct create_target {
-    void *map_handle, *ctl_handle; /* of its memory and its control block; NULL: not mapped here */
+    void *map_handle, *ctl_handle; /* handles of its memory and of its control block; NULL: not
+                                      mapped here */
     void *attachment; /* its memory, attached; NULL: it is not, or it is mapped otherwise */
-    bool peer_kept;   /* the peer stays counted when the window goes: abandoned.c */
+    bool peer_kept;   /* the window's use of the peer stays counted when the window goes:
+                         abandoned.c */
 };
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ctl_blocks.c - see ctl_blocks.h. A list of all blocks of the process, each with its
- * size and whether a window has it: as many as windows have lived at one time, and
- * looked at when windows come and go only. The smallest that is large enough is
- * taken. Lock: the engine's.
+ * ctl_blocks.c - see ctl_blocks.h. There is one list of all blocks of the process, each with its
+ * size and whether a window has it. It has as many blocks as windows have lived at one time, and is
+ * searched only when windows come and go. The smallest block that is large enough is taken. Lock:
+ * the engine's.
  */
 #include "rma/win/ctl_blocks.h"
 

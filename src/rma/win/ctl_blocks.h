@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ctl_blocks.h - memory for control blocks. A block that has been one stays one: given
- * back, it is kept for the process's next window and for nothing else, until the layer
- * ends.
+ * ctl_blocks.h - memory for control blocks. Memory that has been a control block is used for
+ * nothing else until the layer ends: when it is given back, it is kept for the process's next
+ * window.
  *
- * For a process may still hear of a lost peer when it is in the last barrier of a
- * window that others have left already, and then writes that into their control blocks
- * (lost.c). It names the window's generation with it, so a later window in the same
- * block takes no notice.
+ * The reason: a process that is in the last barrier of a window may still hear of a lost peer when
+ * others have left that barrier already. It then writes the loss into their control blocks
+ * (lost.c), together with the window's generation, so that a later window in the same block takes
+ * no notice.
  */
 #ifndef MRMA_RMA_WIN_CTL_BLOCKS_H
 #define MRMA_RMA_WIN_CTL_BLOCKS_H

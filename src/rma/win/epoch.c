@@ -2,9 +2,9 @@
 /*
  * epoch.c - the epoch table: which call may follow which, and to what state it leads.
  *
- * Neighbours: fence.c, pscw.c, lock.c and lock_all.c move the state, and fast.h, where one thread
- * alone calls; access.c asks for it before the first access to a target. Locks: the engine's, held
- * by who moves it, but in fast.h.
+ * Neighbours: fence.c, pscw.c, lock.c and lock_all.c move the state, and so does fast.h, which is
+ * used where one thread alone calls; access.c asks for the state before the first access to a
+ * target. Locks: whoever moves the state holds the engine's lock, except in fast.h.
  */
 #include "rma/win/epoch.h"
 
@@ -12,8 +12,9 @@
 
 #define NO EPOCH_STATES /* refused */
 
-/* Another kind of access epoch may follow a fence whose epoch was not used, for then the fence
- * began none (12.5.1). After it the fence's epoch does not go on. */
+/* Another kind of access epoch may follow a fence if no operation was issued since the fence, for
+ * then the fence began no epoch (12.5.1). Behind that other epoch the fence's epoch does not go
+ * on. */
 /* clang-format off */
 static const unsigned char table[EPOCH_STATES][EPOCH_EVENTS] = {
     /*                    FENCE        FENCE_LAST  OP                START       COMPLETE */

@@ -16,7 +16,7 @@
 enum epoch_state {
     EPOCH_NONE,
     EPOCH_FENCE,      /* after a fence that may be followed by operations */
-    EPOCH_FENCE_USED, /* and operations have been issued */
+    EPOCH_FENCE_USED, /* the same, and operations have been issued */
     EPOCH_PSCW,
     EPOCH_LOCK, /* one or more targets locked */
     EPOCH_LOCK_ALL,
@@ -38,7 +38,7 @@ enum epoch_event {
 };
 
 struct epoch {
-    _Atomic(enum epoch_state) state; /* changed under the lock, read without */
+    _Atomic(enum epoch_state) state; /* changed under the engine's lock, read without it */
     bool exposed;                    /* between MPI_Win_post and MPI_Win_wait */
 };
 
@@ -54,8 +54,8 @@ static inline bool epoch_is_passive(const struct epoch *ep)
     return epoch_now(ep) == EPOCH_LOCK || epoch_now(ep) == EPOCH_LOCK_ALL;
 }
 
-/* epoch_event applies an event: MRMA_SUCCESS and the state moves, or MRMA_ERR_RMA_SYNC and it does
- * not. Under the engine's lock. */
+/* epoch_event applies an event. MRMA_SUCCESS: the state has moved; MRMA_ERR_RMA_SYNC: the event is
+ * not allowed here, and the state is as it was. Under the engine's lock. */
 int epoch_event(struct epoch *ep, enum epoch_event ev);
 
 /* epoch_allows returns whether epoch_event would succeed. Nothing changes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * full_fence.h - the fence that completes stores to mapped targets, left out where there were none.
- * Any thread, no locks.
+ * full_fence.h - the fence that completes stores to mapped targets. It is left out where there were
+ * no stores. Any thread, no locks.
  */
 #ifndef MRMA_RMA_WIN_FULL_FENCE_H
 #define MRMA_RMA_WIN_FULL_FENCE_H
@@ -25,11 +25,11 @@ static inline void win_set_dirty(struct win *w)
  *   A: flush: fence (seq_cst)             B: flush: fence (seq_cst)
  *   get y                                 get x
  *
- * A flush promises completion at the target, so one of the two gets must see 1. The fences are
- * ordered; the one that is second has both puts before its get. Without stores since the last fence
- * there is nothing to order and the fence is left out. Unlocks and accumulates need no extra one:
- * the release of the lock (lockword_release), acc_atomic_leave, and giving a stripe back
- * (fmutex_unlock) are full fences, by atomic_rmw_fence.
+ * A flush promises completion at the target, so one of the two gets must see 1. The two fences are
+ * in one order, and the process whose fence is second has both puts before its get. Without stores
+ * since the last fence there is nothing to order and the fence is left out. Unlocks and accumulates
+ * need no further fence: the release of the lock (lockword_release), acc_atomic_leave, and the
+ * return of a stripe (fmutex_unlock) are full fences themselves, by atomic_rmw_fence.
  */
 static inline void win_full_fence(struct win *w)
 {

@@ -4,9 +4,10 @@
  *
  * accumulate_ordering: none, or a list of rar, raw, war, waw (MPI 4.1, 12.2.1).
  * which_accumulate_ops: names of operations, and cas for MPI_Compare_and_swap. Where processes
- * differ in a hint that must be the same everywhere, each joined value is right for all of them: a
- * promise holds if all give it, an order and an operation count if one names it.
- * mpi_accumulate_granularity is read to be compared, and not used. No state, no locks.
+ * differ in a hint that must be the same everywhere, the joined value is right for all of them: a
+ * promise holds if all processes give it; an order or an operation is in the joined list if one
+ * process names it. mpi_accumulate_granularity is read to be compared, and not used. No state, no
+ * locks.
  */
 #include "rma/win/hints.h"
 
@@ -57,8 +58,8 @@ static_assert(sizeof(struct win_hints) == 48, "no padding: processes compare the
 
 enum form { FORM_BOOL, FORM_SAME_OP, FORM_LIST, FORM_NUMBER, FORM_NUMBERS, FORM_ALIGNMENT };
 
-/* Its value is at that place in struct win_hints: a bool, the bits of a list as uint32_t, or a
- * uint64_t. */
+/* One hint. Its value stands in struct win_hints at this offset, as a bool, as a uint32_t with the
+ * bits of a list, or as a uint64_t. */
 static const struct hint {
     const char *key;
     enum form form;

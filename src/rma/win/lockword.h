@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lockword.h - the one lock word of a window's target: a ticket reader-writer
- * lock in 64 bits, first come first served, consecutive shared requests together.
+ * lockword.h - the one lock word of a window's target: a ticket reader-writer lock in 64 bits. It
+ * serves requests in the order in which they came, and consecutive shared requests together.
  *
- * Fields of 20 bits: next ticket; rserv, the ticket up to which shared requests
- * may enter; wserv, how many requests have released. A shared request enters
- * when rserv is its ticket and moves rserv on for the next; an exclusive one when
- * wserv is its ticket, i.e. everybody before it has released. Behind each field a
- * bit takes what it carries over and is cleared again, so that fields are counted
- * on by one addition. Bit 63 (yielded): the exclusive request at the head waits for
- * MPI_Win_lock_all holders, see target_lock.h. Every change is one compare-and-swap
- * (sequentially consistent: it doubles as the fence before the check for sleepers);
- * a request takes a ticket without waiting, so the target can take one for a packet that asks.
+ * Fields of 20 bits: next ticket; rserv, the ticket up to which shared requests may enter; wserv,
+ * how many requests have released. A shared request enters when rserv is its ticket and moves rserv
+ * on for the next; an exclusive one when wserv is its ticket, i.e. everybody before it has
+ * released. Behind each field stands a bit that takes the field's carry and is cleared again, so
+ * that one addition raises several fields. Bit 63 (yielded): the exclusive request at the head
+ * waits for holders of MPI_Win_lock_all, see target_lock.h. Every change is one compare-and-swap
+ * (sequentially consistent: it doubles as the fence before the check for sleepers); a request takes
+ * a ticket without waiting, so the target can take a ticket on behalf of a packet that asks for the
+ * lock.
  *
  * Order of stores and loads:
  *
@@ -23,14 +23,15 @@
  * All of these are sequentially consistent. A pairs with B; a chain of releases by shared holders
  * is a release sequence, because each is a read-modify-write of the same word. Waiters sleep on the
  * target's lock_event. A shared request that enters moves the word on for the next shared one, and
- * notifies too. The look at the sleepers needs no fence: the exchange and it, and the sleeper's
- * announcement and second look at the word, are all in the single order.
+ * so wakes sleepers, too. The load that looks for sleepers needs no fence: this load, the exchange
+ * before it, the sleeper's announcement and the sleeper's second look at the word are all in the
+ * single order of sequentially consistent operations.
  *
  * A lock that is free is taken and given back in the entry points (rma/layer/fast.h) by the same
- * exchanges. An exclusive request there that finds holders of MPI_Win_lock_all after its ticket is
- * in the word (C before D of target_lock.h) releases the word, as after an epoch of nothing, and
- * asks again the general way. What a target does that has packets waiting for its lock is in
- * target/lock_queue.c.
+ * exchanges. If an exclusive request there finds holders of MPI_Win_lock_all after its ticket is in
+ * the word (C before D of target_lock.h), it releases the word, as after an epoch without
+ * operations, and asks again in the general way. target/lock_queue.c has what a target does for
+ * packets that wait for its lock.
  */
 #ifndef MRMA_RMA_WIN_LOCKWORD_H
 #define MRMA_RMA_WIN_LOCKWORD_H
@@ -52,8 +53,8 @@ static inline uint32_t lockword_next(uint64_t w)
     return (uint32_t)(w & LOCKWORD_MASK);
 }
 
-/* lockword_rserv returns the ticket up to which shared requests have entered: theirs is the turn of
- * that one. */
+/* lockword_rserv returns the ticket up to which shared requests have entered. A shared request
+ * enters when this is its ticket. */
 static inline uint32_t lockword_rserv(uint64_t w)
 {
     return (uint32_t)((w >> LOCKWORD_RSERV) & LOCKWORD_MASK);
@@ -66,8 +67,8 @@ static inline uint32_t lockword_wserv(uint64_t w)
     return (uint32_t)((w >> LOCKWORD_WSERV) & LOCKWORD_MASK);
 }
 
-/* lockword_free returns a word of which nobody has the lock, and whose next ticket is what fits of
- * first. */
+/* lockword_free returns the word of a lock that nobody holds. Its next ticket is first, modulo the
+ * tickets that a word can tell apart. */
 static inline uint64_t lockword_free(uint32_t first)
 {
     const uint64_t ticket = first & LOCKWORD_MASK;
@@ -80,7 +81,7 @@ static inline uint32_t lockword_users(uint64_t w)
     return (lockword_next(w) - lockword_wserv(w)) & (uint32_t)LOCKWORD_MASK;
 }
 
-/* lockword_count returns w with each of the three fields one further, or not. */
+/* lockword_count returns w with those of the three fields raised by one whose argument is true. */
 static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool wserv)
 {
     const uint64_t by =
@@ -88,8 +89,8 @@ static inline uint64_t lockword_count(uint64_t w, bool next, bool rserv, bool ws
     return (w + by) & ~LOCKWORD_CARRIES;
 }
 
-/* lockword_cas replaces *old, if that is in the word, by new_word. False: it is not, or the
- * processor gave up, and *old is what is there. */
+/* lockword_cas stores new_word if the word holds *old. False: the word holds something else, or the
+ * processor gave up; *old is then what the word holds. */
 static inline bool lockword_cas(_Atomic uint64_t *word, uint64_t *old, uint64_t new_word)
 {
     const bool changed = atomic_compare_exchange_weak_explicit(
@@ -98,8 +99,8 @@ static inline bool lockword_cas(_Atomic uint64_t *word, uint64_t *old, uint64_t 
     return changed;
 }
 
-/* lockword_take takes a ticket and returns it. *granted tells whether the lock is held with it at
- * once; else lockword_enter tells when. The sleepers need not be woken. Never waits. */
+/* lockword_take takes a ticket and returns it. *granted says whether the caller holds the lock at
+ * once; if not, lockword_enter says when it does. Sleepers need not be woken. Never waits. */
 static inline uint32_t lockword_take(_Atomic uint64_t *word, bool exclusive, bool *granted)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
@@ -111,7 +112,7 @@ static inline uint32_t lockword_take(_Atomic uint64_t *word, bool exclusive, boo
 }
 
 /* lockword_try takes the lock if that can be done at once and nobody else changes the word
- * meanwhile: true. Else nothing has changed. Never waits. */
+ * meanwhile. True: the lock is held; false: nothing has changed. Never waits. */
 static inline bool lockword_try(_Atomic uint64_t *word, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
@@ -121,8 +122,8 @@ static inline bool lockword_try(_Atomic uint64_t *word, bool exclusive)
 }
 
 /* lockword_enter returns whether the turn of a ticket from lockword_take has come. True: the lock
- * is held with it, and must not be asked for again; after a shared one the caller wakes those who
- * sleep for the word. */
+ * is held with that ticket, and the function must not be called for the ticket again; after a
+ * shared ticket has entered the caller wakes those who sleep for the word. */
 static inline bool lockword_enter(_Atomic uint64_t *word, uint32_t ticket, bool exclusive)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_seq_cst);
@@ -147,9 +148,9 @@ static inline void lockword_release(_Atomic uint64_t *word, bool exclusive)
     atomic_rmw_fence();
 }
 
-/* lockword_open_to_all returns whether no exclusive request has its turn: none is queued, or shared
- * holders are still before it (it will look at lock_all's holders after them), or it has stepped
- * back for lock_all. */
+/* lockword_open_to_all returns whether no exclusive request has its turn: no exclusive request is
+ * queued, or shared holders are still before it (it looks for holders of lock_all when they are
+ * gone), or it has stepped back for lock_all. */
 static inline bool lockword_open_to_all(_Atomic uint64_t *word)
 {
     uint64_t w = atomic_load_explicit(word, memory_order_seq_cst);
@@ -157,8 +158,8 @@ static inline bool lockword_open_to_all(_Atomic uint64_t *word)
            (w & LOCKWORD_YIELDED);
 }
 
-/* lockword_set_yielded sets or takes off the mark that the exclusive request at the head has
- * stepped back (target_lock.h). */
+/* lockword_set_yielded sets or clears the mark which says that the exclusive request at the head
+ * has stepped back (target_lock.h). */
 static inline void lockword_set_yielded(_Atomic uint64_t *word, bool yielded)
 {
     if (yielded)

@@ -11,7 +11,8 @@
 #include "rma/win/notify_raise.h"
 #include "rma/win/win.h"
 
-/* Counters of a row, in whole lines: each row but that of all origins is raised for one origin. */
+/* row_counters returns how many counters a row takes, rounded up to whole cache lines, since each
+ * row but that of all origins is raised for one origin alone. */
 static size_t row_counters(uint64_t n)
 {
     return ((size_t)n + NOTIFY_LINE - 1) / NOTIFY_LINE * NOTIFY_LINE;
@@ -99,7 +100,8 @@ void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark)
 {
     raise_by_one(&t->notify.from[mark - 1]);
     raise_by_one(&w->notify.all[mark - 1]);
-    if (w->rma->threads) /* D: a call that begins an epoch may apply the packet, without a poll */
+    if (w->rma->threads) /* D: a call that begins an epoch may apply the packet without a poll, so
+                            the wake-up is here */
         event_notify(&w->rma->env->polling->threads, w->rma->env->doorbell_fd);
 }
 

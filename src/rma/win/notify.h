@@ -3,9 +3,10 @@
  * notify.h - the notification counters of a window (doc/notified.md): where they are, how they are
  * raised, and how many notifications have come.
  *
- * A notification has a number below notify_win.n, and raises two counters at its target: that of
- * the number, and that of the number and the origin. Both only grow. What a process has taken of
- * its own notifications it keeps by itself, so nobody but those who raise writes to the counters.
+ * A notification has a number below notify_win.n, and raises two counters at its target: the
+ * counter of that number, and the counter of that number and its origin. Both only grow. How many
+ * of its notifications a process has taken it keeps in its own memory, so only those who raise a
+ * counter write to it.
  *
  * The counters are rows behind the stages of the target's control block: the row of all origins,
  * and one for each process of the node, which that process raises and, where its operation came by
@@ -18,9 +19,9 @@
  *      fence, or none (futex_event.h)          B: counter >= wanted? (acquire) then loads the data
  *   D: sleepers? wake                          else sleep
  *
- * A pairs with B: who has read the counter sees the data, and who has raised it for a get has read
- * them. Notifications of several origins to one number are read-modify-writes of one counter, so
- * that B sees the data of all that it counts.
+ * A pairs with B: a process that has read the counter sees the data, and where the operation is a
+ * get, the data have been read when the counter is raised. Notifications of several origins to one
+ * number are read-modify-writes of one counter, so that B sees the data of all that it counts.
  *
  * No wake-up is lost: the two fences are in one order. If the origin's comes first, B reads what A
  * has stored, and the target does not sleep. Otherwise D reads what C has stored, and wakes. The
@@ -28,12 +29,13 @@
  * raise its counters wake. B is looked at before C as well, and there without the second fence.
  *
  * Where the target does the operation, the thread of the target that applies the packet does A and
- * D. So does the thread that learns of a put of the network's own (notify_words.h). Both are
- * under the engine's lock, and B is under it, too. D is left out where only one thread of the
- * application may call: then the thread that sleeps is woken by the agent (agent.c), or it has
- * applied the packet itself.
+ * D. Where the network carries out the put by itself, the thread that learns of it does A and D
+ * (notify_words.h). Both are under the engine's lock, and B is under it, too. D is left out where
+ * only one thread of the application may call: then the thread that sleeps is woken by the agent
+ * (agent.c), or it has applied the packet itself.
  *
- * Locks: counters none; what was taken, and the rows in the target's own memory, the engine's.
+ * Locks: none for the counters; the engine's for what was taken and for the rows in the target's
+ * own memory.
  */
 #ifndef MRMA_RMA_WIN_NOTIFY_H
 #define MRMA_RMA_WIN_NOTIFY_H
@@ -55,44 +57,49 @@ struct win_ctl;
 
 /* In struct win. */
 struct notify_win {
-    uint32_t n;           /* numbers of this window; 0: it has no notifications */
-    notify_counter *all;  /* of all origins, by number */
+    uint32_t n;           /* how many numbers this window has; 0: it has no notifications */
+    notify_counter *all;  /* the counters of all origins, by number */
     uint64_t *taken;      /* of all, by number */
-    uint32_t awaited;     /* requests that await some; sync/await_notified.h */
-    uint32_t awaited_any; /* of these, from any process */
-    bool watching;        /* losses of processes that this one has nothing to do with */
+    uint32_t awaited;     /* requests that await notifications; sync/await_notified.h */
+    uint32_t awaited_any; /* of these, requests that await them from any process */
+    bool watching;        /* this process also hears of losses of processes that it has nothing to
+                             do with */
     uint32_t words;       /* notify_words.h; 0: none */
     struct list_node with_words;
 };
 
 /* In struct rma_target. */
 struct notify_target {
-    notify_counter *to_all, *to; /* where it counts those of all, and mine; NULL: by packets */
-    notify_counter *from;        /* where I count its; NULL: none has come by packet */
-    uint64_t *taken;             /* of its, by number; NULL: none */
-    uint32_t awaited;            /* requests that await some of it */
+    notify_counter *to_all, *to; /* its counters of all origins, and of this process; NULL: packets
+                                    tell it */
+    notify_counter *from;        /* the counters here of what comes from it; NULL: none has come by
+                                    packet */
+    uint64_t *taken;             /* how many of its notifications were taken, by number; NULL:
+                                    none */
+    uint32_t awaited;            /* requests that await notifications from it */
 };
 
 /* notify_ctl_bytes returns how many bytes the counters of n numbers take in a control block with so
  * many slots. */
 size_t notify_ctl_bytes(uint64_t n, int nslots);
 
-/* notify_init clears the counters of a new control block, which begin at bytes behind its
- * beginning, for n numbers. Before anybody else sees the block. */
+/* notify_init clears the counters for n numbers in a new control block, at bytes behind the block's
+ * beginning. It is called before anybody else sees the block. */
 void notify_init(struct win_ctl *ctl, size_t at, uint64_t n, int nslots);
 
-/* notify_begin makes w ready for as many numbers as its processes have agreed on, when its control
- * block and hints are final. MRMA_ERR_NO_MEM. */
+/* notify_begin makes w ready for as many numbers as its processes have agreed on. It is called when
+ * the control block and the hints of w are final. MRMA_ERR_NO_MEM. */
 int notify_begin(struct win *w);
 
 /* notify_end frees what notify_begin has made. */
 void notify_end(struct win *w);
 
 /* notify_attach finds the counters of a memory peer, whose control block t->ctl is, and those for
- * it in the control block of w: this process has slot me there, the target slot its here. */
+ * it in the control block of w: this process has slot me in t's block, and t has slot its in the
+ * block here. */
 void notify_attach(struct win *w, struct rma_target *t, int me, int its);
 
-/* notify_detach frees what is kept of the notifications of t, whose window ends. */
+/* notify_detach frees what is kept of the notifications of t, because its window ends. */
 void notify_detach(struct rma_target *t);
 
 /* notify_expect makes sure that notifications of t can be counted and taken here. MRMA_ERR_NO_MEM.
@@ -100,19 +107,21 @@ void notify_detach(struct rma_target *t);
 int notify_expect(struct win *w, struct rma_target *t);
 
 /* notify_raise raises the counters of t, a memory peer, for an operation of this process whose data
- * are in place, and wakes who sleeps there. mark: 1 + the number, as in rma_op.notify. */
+ * are in place, and wakes the threads that sleep there. mark: 1 + the number, as in
+ * rma_op.notify. */
 void notify_raise(struct win *w, const struct rma_target *t, uint32_t mark);
 
 /* notify_arrived raises this process's counters for an operation of t that came by packet or by the
  * network's own put, and whose data are in place, and wakes other threads of the application that
- * sleep. notify_expect was called before. Under the engine's lock. */
+ * sleep. The caller has called notify_expect for t. Under the engine's lock. */
 void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark);
 
 /* notify_count returns how many notifications of that number have come from t (NULL: from all) and
  * were not taken. (acquire) Under the engine's lock. */
 uint64_t notify_count(const struct win *w, const struct rma_target *t, uint32_t number);
 
-/* notify_take takes so many of those that notify_count has counted. Under the engine's lock. */
+/* notify_take marks count of the notifications that notify_count returned as taken. Under the
+ * engine's lock. */
 void notify_take(struct win *w, struct rma_target *t, uint32_t number, uint64_t count);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notify_raise.h - notify_raise (notify.h) in place, for the short way of a put (fast.h): there the
- * call would be a tenth of all instructions.
+ * notify_raise.h - notify_raise (notify.h) as an inline function, for the short way of a put
+ * (fast.h), where the call would be a tenth of all instructions.
  */
 #ifndef MRMA_RMA_WIN_NOTIFY_RAISE_H
 #define MRMA_RMA_WIN_NOTIFY_RAISE_H
@@ -10,7 +10,8 @@
 #include "rma/win/win.h"
 #include "sys/polling.h"
 
-/* notify_raise_here is notify_raise. Both additions are A of the diagram in notify.h. */
+/* notify_raise_here does what notify_raise does. Both additions are A of the diagram in
+ * notify.h. */
 static inline __attribute__((always_inline)) void notify_raise_here(struct win *w,
                                                                     const struct rma_target *t,
                                                                     uint32_t mark)

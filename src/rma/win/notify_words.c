@@ -45,7 +45,8 @@ uint32_t notify_word_to(const struct win *w, const struct rma_target *t, uint32_
     return first ? (first + (uint32_t)w->rank) << NOTIFY_NUMBER_BITS | (mark - 1) : 0;
 }
 
-/* The window with that number. The one that was found last comes first. */
+/* find returns the window that has the number who. The window that was found last is looked at
+ * first. */
 static struct win *find(struct rma *r, uint32_t who)
 {
     LIST_EACH (it, &r->with_words) {
@@ -64,7 +65,8 @@ static void refuse(struct rma *r, uint32_t word, const char *why)
     rma_bad_packet(r, "the notification 0x%08x that came with a put is refused: %s", word, why);
 }
 
-/* An origin that uses the network, and numbers of the window alone. */
+/* origin_of returns the origin of a word; NULL: the window has no such number, or its process is no
+ * target that the network reaches. */
 static struct rma_target *origin_of(struct win *w, uint32_t who, uint32_t number)
 {
     struct rma_target *t = NULL;
@@ -85,7 +87,8 @@ void notify_word_came(struct rma *r, uint32_t word)
     if (!t)
         refuse(r, word, w ? "no such number, or no such origin" : "nobody was given it");
     else if (notify_expect(w, t))
-        (void)ch3_vc_event(&t->peer->vc, CH3_VC_LOST); /* it would be awaited in vain */
+        (void)ch3_vc_event(&t->peer->vc, CH3_VC_LOST); /* the notification is lost, and somebody may
+                                                          wait for it */
     else
         notify_arrived(w, t, number + 1);
 }

@@ -7,20 +7,22 @@
  *         who, of which      number of the
  *         window             notification
  *
- * The upper part is a number of the target's: a process gives each of its windows that has
- * notifications as many of them as the window has processes, in the order of their ranks, and tells
- * the first one with the key of its memory (rma_net_key). So an origin knows its word when it has
- * the key, and the target knows window and origin by the word alone: nothing else tells it.
+ * The upper part is a number that the target has given out: a process gives each of its windows
+ * with notifications as many of these numbers as the window has processes, in the order of their
+ * ranks, and tells the first number together with the key of its memory (rma_net_key). So an origin
+ * knows its word when it has the key. The target knows window and origin from the word, which is
+ * all that it gets.
  *
  * Invariant: a number is never given twice in the life of a process. A word that comes when its
- * window is gone therefore never counts for another one. Such a word is no error: what nobody has
- * waited for may be told behind the barrier of MPI_Win_free, since the provider orders it behind
- * its own put's data, and not before the end of that put at the origin. When the numbers are used
- * up, windows have none, and their notifications go by packet.
+ * window is gone therefore never counts for another one. Such a word is no error: a notification
+ * for which nobody has waited may be reported behind the barrier of MPI_Win_free, since the
+ * provider orders the word behind the data of its put, and does not order it before the end of that
+ * put at the origin. When the numbers are used up, later windows get none, and their notifications
+ * go by packet.
  *
- * A word that was never given, that has a number which the window has not, or that would be of a
- * process which does not use the network, is refused as a bad packet is (bad_packet.h). Nothing but
- * counters is touched by any word.
+ * A word is refused, as a bad packet is (bad_packet.h), if it was never given out, if the window
+ * does not have the number of its notification, or if its origin does not use the network. Nothing
+ * but counters is touched by any word.
  *
  * Locks: the engine's.
  */
@@ -35,20 +37,20 @@ struct win;
 
 enum { NOTIFY_NUMBER_BITS = 6, NOTIFY_WHO_BITS = 26 };
 
-/* notify_words_begin gives w numbers for its words, and returns the first; 0: it has no
- * notifications, or there are not as many left. The hints of w are final. Takes the engine's lock.
+/* notify_words_begin gives w numbers for its words and returns the first. 0: w has no
+ * notifications, or too few numbers are left. The hints of w are final. Takes the engine's lock.
  */
 uint32_t notify_words_begin(struct win *w);
 
-/* notify_words_end is called when w ends, also where notify_words_begin was not: words for it count
- * no more. Under the engine's lock. */
+/* notify_words_end is called when w ends, also where notify_words_begin was not called. Words for w
+ * are not counted any more. Under the engine's lock. */
 void notify_words_end(struct win *w);
 
 /* notify_word_to returns the word that raises the notification mark, 1 + its number, of this
  * process in the memory of t. 0: t has none for it. */
 uint32_t notify_word_to(const struct win *w, const struct rma_target *t, uint32_t mark);
 
-/* notify_word_came raises the counters of this process for a put whose word has come, and whose
+/* notify_word_came raises the counters of this process for a put whose word has come; the put's
  * data is in place. Under the engine's lock. */
 void notify_word_came(struct rma *r, uint32_t word);
 

@@ -16,15 +16,15 @@
 /* Accumulates that the network's cards do: atomics.h. */
 struct origin_atomics {
     struct ch3_channel *channel; /* NULL: none */
-    struct ch3_atomics takes;    /* these, at all processes of the window */
+    struct ch3_atomics takes;    /* what the channels of all processes of the window take */
 };
 
-/* An operation that a target has refused behind its call. */
+/* An operation that was refused after its call had returned. */
 struct origin_refusal {
-    int from; /* 1 + the rank of the target; 0: none, the error was found here */
+    int from; /* 1 + the rank of the target; 0: no target, since the error was found here */
     struct pkt_refusal why;
     int64_t disp; /* as in struct pkt_seg */
-    uint32_t len; /* bytes, of the packet's record: a large operation has several */
+    uint32_t len; /* bytes of the packet's record; a large operation has several records */
 };
 
 /* In struct win. The numbers are sums over all targets. */
@@ -33,13 +33,15 @@ struct origin_win {
     uint32_t replies;     /* requests of operations that fetch, not yet answered */
     uint32_t streams;     /* operations that are still leaving, and need their buffers here */
     uint32_t rdma_ops;    /* puts and gets by rdma.c, most of which are among the streams, */
-    uint32_t holding;     /* and of these those that the end of the epoch must wait for */
-    uint32_t unconfirmed; /* targets whose last word on refused operations MPI_Win_free awaits */
+    uint32_t holding;     /* of these, the operations that the end of the epoch must wait for */
+    uint32_t unconfirmed; /* targets of which MPI_Win_free awaits the last word on refused
+                             operations */
     uint32_t waits;       /* how often the engine's lock was given up while sending */
-    int err;              /* first error of an operation behind its call, enum mrma_err */
-    struct origin_refusal refusal; /* who has reported it, and of what */
+    int err;              /* enum mrma_err: the first error of an operation whose call had
+                             returned */
+    struct origin_refusal refusal; /* which target has reported err, and for which operation */
     struct origin_atomics atomics; /* written at creation alone */
-    bool fence_closing;            /* MPI_Win_fence sends what ends the phase */
+    bool fence_closing;            /* MPI_Win_fence is sending the packets that end the phase */
 };
 
 #endif

@@ -3,7 +3,7 @@
  * path_state.h - what src/rma/path keeps in struct win and struct rma_target. Nobody else touches
  * it.
  *
- * Locks: see stage.c for stages, and deferred.h and assisted.c for the others.
+ * Locks: stage.c names them for stages, deferred.h and assisted.c for the other fields.
  */
 #ifndef MRMA_RMA_WIN_PATH_STATE_H
 #define MRMA_RMA_WIN_PATH_STATE_H
@@ -21,8 +21,8 @@ struct win_stage;
 
 /* In struct win. */
 struct path_win {
-    uint32_t ndeferring;   /* targets whose operations are deferred: deferred.h */
-    struct list deferring; /* these; nothing if there are none */
+    uint32_t ndeferring;   /* how many targets have deferred operations: deferred.h */
+    struct list deferring; /* these targets; not initialised if there are none */
 };
 
 /* In struct rma_target. */
@@ -30,25 +30,28 @@ struct path_target {
     struct list deferred;          /* its operations that wait: deferred.h */
     size_t deferred_bytes;         /* that they take here */
     struct list_node link;         /* in path_win.deferring while they wait */
-    struct cma_queue *gathered;    /* those that share a system call: assisted.c */
-    struct unsent unsent;          /* entered while there are any */
+    struct cma_queue *gathered;    /* its operations that will share a system call: assisted.c */
+    struct unsent unsent;          /* entered while any operations are gathered */
     struct win *unsent_of;         /* of this target */
-    _Atomic uint64_t copied_in;    /* win.gen at the last operation that could have been queued */
-    _Atomic uint32_t regions_gone; /* as in its control block at the last look: xpmem_path.c */
+    _Atomic uint64_t copied_in;    /* win.gen at the last operation that could have been gathered */
+    _Atomic uint32_t regions_gone; /* the count in its control block at the last look:
+                                      xpmem_path.c */
 };
 
-/* The stages that one peer has in another's control block for one purpose, one behind the other. */
+/* The stages that one process has in another's control block for one purpose, one behind the
+ * other. */
 struct stage_row {
     struct win_stage *first;
-    uint32_t bytes; /* of each; 0: there are none */
+    uint32_t bytes; /* size of each stage; 0: there are no stages */
 };
 
-/* Stages of a memory peer: mine in its control block, and its in mine. */
+/* Stages of a memory peer: this process's in the peer's control block, and the peer's in this
+ * process's. */
 struct stage_target {
     struct stage_row out, in;             /* of PSCW epochs */
     struct stage_row out_phase, in_phase; /* of fence phases */
-    uint32_t used;                        /* bytes in the stage of the present access epoch */
-    uint32_t posts_seen;                  /* posts when the origin last looked */
+    uint32_t used;                        /* bytes used in the stage of the present access epoch */
+    uint32_t posts_seen;                  /* count of posts when the origin last looked */
 };
 
 /* stage_first_target sets the counters of a target that is being made to first

@@ -40,13 +40,14 @@ struct rma_net_key record_key(const struct win *w, int rank)
     return w->records.keys ? w->records.keys[rank] : (struct rma_net_key){.vaddr = 0};
 }
 
-/* Does the node need copies of its own? */
+/* wants_copy returns whether the node keeps one copy of the window's parts for all of its
+ * processes. */
 static bool wants_copy(const struct win *w)
 {
     return w->npackets && w->nmemory > 1 && !w->records.gathered.shared;
 }
 
-/* Parts, unless they are the same, then keys, if there are any. */
+/* The copy has the parts, unless all are the same, and behind them the keys, if there are any. */
 static size_t copy_bytes(const struct win *w)
 {
     const struct win_records *r = &w->records;

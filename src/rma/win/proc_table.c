@@ -31,7 +31,7 @@ static void drop_copy(struct rma *r, struct proc_table *copy)
         r->env->mem_unmap(r->env->ctx, copy->segment);
 }
 
-/* Handlers may look into the table. */
+/* Handlers may look into the table, so the change is under the engine's lock. */
 static void use_segment(struct rma *r, struct proc_table *t, const void *base, void *segment)
 {
     struct proc_table before;
@@ -54,7 +54,7 @@ static void free_table(struct rma *r, struct proc_table *t)
     free(t);
 }
 
-/* Those that nobody uses, but for the last few. */
+/* sweep frees the tables that no window uses, except for the few that were used last. */
 static void sweep(struct rma *r)
 {
     int unused = 0;

@@ -3,12 +3,13 @@
  * region.c - looking up attached memory, and attaching it. See region.h.
  *
  * Readers search the tree of the owner (region_tree.c, where the order of stores and loads is
- * argued: the labels E to G are below). Regions without a byte are not in it, for no access needs
- * them: the owner counts them by address, those attached before the region with bytes that begins
- * there, and those behind it, so that each detach takes the one that came last.
+ * argued: the labels E to G are below). Regions without a byte are not in the tree, for no access
+ * needs them. The owner counts them by address: those attached before the region with bytes that
+ * begins at the same address, and those attached after it, so that each detach takes the region
+ * that came last.
  *
- * Locks: the engine's for the owner; mapping of a view, by readers, for a chunk that is new to this
- * process.
+ * Locks: the owner holds the engine's. A reader takes the lock `mapping` of its view to map a chunk
+ * that is new to this process.
  */
 #include "rma/win/region.h"
 
@@ -20,7 +21,7 @@
 #include "rma/win/region_tree.h"
 #include "rma/win/win.h"
 
-/* Of regions without a byte at one address. */
+/* How many regions without a byte there are at one address. */
 struct empties {
     uint64_t below, above; /* attached before the region with bytes there, and after it */
 };
@@ -122,11 +123,11 @@ void region_close(const struct win *w, struct rma_target *t)
 
 /* ---- looking up ---- */
 
-/* A search, in the tree of one state. */
+/* A search in the tree of one state. */
 struct search {
     struct region_view *view;
     uint64_t state;
-    bool unmapped; /* a chunk cannot be mapped here */
+    bool unmapped; /* the search needed a chunk that cannot be mapped here */
 };
 
 static void search_begin(struct search *s, struct region_view *view)
@@ -136,15 +137,15 @@ static void search_begin(struct search *s, struct region_view *view)
     s->unmapped = false;
 }
 
-/* Was all that the search has found in that one tree? */
+/* search_holds returns whether everything that the search has found was in that one tree. */
 static bool search_holds(const struct search *s)
 {
     atomic_thread_fence(memory_order_acquire);
     return atomic_load_explicit(&s->view->table->state, memory_order_relaxed) == s->state; /* G */
 }
 
-/* Where chunk k is in this process. NULL: the tree has changed, or it cannot be mapped. The release
- * store of the address is read with acquire by reach. */
+/* map_chunk returns where chunk k is in this process. NULL: the tree has changed, or the chunk
+ * cannot be mapped. The release store of the address is read with acquire by reach. */
 static struct region_node *map_chunk(struct search *s, unsigned k)
 {
     struct region_view *v = s->view;
@@ -181,8 +182,8 @@ static const struct region_node *reach(struct search *s, uint32_t node)
     return &nodes[at];
 }
 
-/* The first region that ends behind addr. False: there is none. Anything if the tree changes
- * now. */
+/* first_behind finds the first region that ends behind addr. False: there is none. If the tree
+ * changes meanwhile, the result means nothing. */
 static inline bool first_behind(struct search *s, uint64_t addr, struct region *out)
 {
     const struct region_node *n, *best = NULL;
@@ -201,7 +202,8 @@ static inline bool first_behind(struct search *s, uint64_t addr, struct region *
     return true;
 }
 
-/* Does one run of touching regions cover [addr, addr+len)? Anything if the tree changes now. */
+/* covers returns whether one run of touching regions covers [addr, addr+len). If the tree changes
+ * meanwhile, the result means nothing. */
 static bool covers(struct search *s, uint64_t addr, uint64_t len)
 {
     struct region r;
@@ -211,7 +213,7 @@ static bool covers(struct search *s, uint64_t addr, uint64_t len)
         const uint64_t rest = r.addr + r.len - addr;
         if (len <= rest)
             return true;
-        if (!rest) /* seen in a change only */
+        if (!rest) /* possible only while the tree changes */
             return false;
         addr += rest;
         len -= rest;
@@ -230,7 +232,8 @@ bool region_covers(struct region_view *view, uint64_t addr, uint64_t len)
     }
 }
 
-/* The owner's own look, or another's: as region_covers goes about it. */
+/* find_behind is first_behind for the owner itself and for other processes; these search again if
+ * the tree has changed, as in region_covers. */
 static bool find_behind(struct region_view *view, uint64_t addr, struct region *r)
 {
     for (;;) {
@@ -292,7 +295,8 @@ static int attach_empty(struct region_tree *tree, uint64_t addr)
     return MRMA_SUCCESS;
 }
 
-/* False: the region that was attached last at addr, if any, has bytes. */
+/* detach_empty takes out a region without a byte. False: the region that was attached last at addr,
+ * if there is any, has bytes. */
 static bool detach_empty(struct region_tree *tree, uint64_t addr)
 {
     struct empties *at = map_get(tree->empty, addr);
@@ -304,7 +308,8 @@ static bool detach_empty(struct region_tree *tree, uint64_t addr)
     return true;
 }
 
-/* A region with bytes at addr is attached, or detached. */
+/* order_empties corrects the two counts at addr when a region with bytes is attached or detached
+ * there. */
 static void order_empties(struct region_tree *tree, uint64_t addr, bool attached)
 {
     struct empties *at = map_get(tree->empty, addr);
@@ -315,7 +320,7 @@ static void order_empties(struct region_tree *tree, uint64_t addr, bool attached
 
 /* ---- attaching ---- */
 
-/* 0: others do not attach it. */
+/* export_region exports a region for others and returns its segment. 0: others do not attach it. */
 static uint64_t export_region(const struct win *w, uint64_t addr, uint64_t size)
 {
     const struct rma_env *env = w->rma->env;
@@ -373,8 +378,9 @@ int region_detach(struct win *w, uint64_t addr, bool *empty)
         return refuse_detach(w, addr, found ? &met : NULL);
     region_tree_remove(tree, addr);
     order_empties(tree, addr, false);
-    /* Behind the tree: who sees the count (unmap_gone of path/xpmem_path.c, acquire) sees the tree
-     * without the region, too, and does not take it for one that is left. */
+    /* The count is raised after the tree has changed: a process that sees the count (unmap_gone of
+     * path/xpmem_path.c, acquire) sees the tree without the region, too, and does not take the
+     * region for one that is left. */
     atomic_fetch_add_explicit(&w->ctl->regions_gone, 1, memory_order_release);
     end_export(w, met.segment);
     return MRMA_SUCCESS;

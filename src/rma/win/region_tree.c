@@ -3,11 +3,12 @@
  * region_tree.c - see region_tree.h.
  *
  * An AVL tree that others read while its owner changes it. What a valid root reaches stays as it
- * is, but for two changes by one store each, to a child of a node, both by the addition of a
- * region: a leaf is hung in, and where that makes the tree too deep, a part of it is put in the
- * place of the one that it replaces. Before such a store and behind it the tree is right. A removal
- * makes anew the nodes from the root down to what it is about, O(log n) of them, and then makes
- * their root the valid one. The nodes that a change has left out are used again by later changes.
+ * is, except that the addition of a region changes it by one or two stores, each to the child of a
+ * node: the first hangs in a leaf; where that makes the tree too deep, the second puts a new part
+ * of the tree in the place of an old one. The tree is right before and after each of these stores.
+ * A removal makes new nodes in place of those from the root down to the removed one, O(log n) of
+ * them, and then makes the new root the valid one. The nodes that a change has left out are used
+ * again by later changes.
  *
  * Order of stores and loads:
  *
@@ -25,8 +26,8 @@
  * without it. A node that this root reaches is written to again, other than by D, only by a B
  * behind the next C. If F reads a value of that B, its release fence A, which stands behind that
  * next C, and the reader's acquire fence make that C visible to G, so G finds another state and the
- * search is done again. The count of changes comes round after 2^32 of them, within one search. Who
- * is killed between A and C has left a right tree: readers never wait for the owner.
+ * search is done again. The count of changes comes round after 2^32 of them, within one search. An
+ * owner that is killed between A and C has left a right tree: readers never wait for the owner.
  *
  * A search that reads values of several changes still ends: it takes at most REGION_DEPTH steps.
  * The numbers of nodes that it reads were all given out by the owner. If one is in a chunk that is
@@ -34,10 +35,11 @@
  * comes from a B before the C of s, or from a D behind it, and where that chunk is was written
  * before either.
  *
- * What the owner attaches before it begins an exposure is found by all that access it in that: its
- * C comes before the release store of the post, or of exposed, whose acquire load by the reader
- * comes before E. So a reader looks only behind that load, also for operations that were called
- * earlier (carry_out in path/deferred.c).
+ * What the owner attaches before it begins an exposure epoch is found by all processes that access
+ * it in that epoch: the owner's C comes before its release store of the post, or of
+ * win_ctl.exposed, and the reader's acquire load of that store comes before E. So a reader looks
+ * only behind that load, also for operations that were called earlier (carry_out in
+ * path/deferred.c).
  */
 #include "rma/win/region_tree.h"
 
@@ -47,7 +49,8 @@
 #include "base/atomic.h"
 #include "base/err.h"
 
-/* Nodes that the removal of one region makes at most, in a tree of that height: three a level. */
+/* most_made returns how many nodes the removal of one region makes at most in a tree of that
+ * height: three a level. */
 static uint32_t most_made(uint32_t height)
 {
     return 3 * (height + 2);
@@ -80,7 +83,7 @@ static struct region region_of(const struct region_tree *tree, uint32_t i)
 
 /* ---- nodes ---- */
 
-/* One chunk more: as many nodes as there are. */
+/* grow adds a chunk with as many nodes as there are already. */
 static int grow(struct region_tree *tree)
 {
     struct region_view *v = &tree->view;
@@ -131,7 +134,8 @@ static uint32_t make(struct region_tree *tree, const struct region *r, uint32_t 
     return i;
 }
 
-/* The new tree does without it. One that this change has made is seen by nobody. */
+/* leave_out notes that the new tree does without node i. If this change has made the node, nobody
+ * has seen it, and it can be used again at once. */
 static void leave_out(struct region_tree *tree, uint32_t i)
 {
     if (node_of(tree, i)->made == tree->change)
@@ -142,7 +146,8 @@ static void leave_out(struct region_tree *tree, uint32_t i)
 
 /* ---- balance ---- */
 
-/* A node with the children c[0] and c[1], of which that on the other side is deeper by two. */
+/* rotate makes a node from region r and the children c[0] and c[1], of which one is deeper than the
+ * other by two, and turns it so that it is balanced. */
 static uint32_t rotate(struct region_tree *tree, const struct region *r, const uint32_t c[2],
                        int deep)
 {
@@ -171,7 +176,7 @@ static uint32_t rotate(struct region_tree *tree, const struct region *r, const u
     return all;
 }
 
-/* A node with those children, whose heights differ by two at most. */
+/* join makes a node with these children, whose heights differ by two at most. */
 static uint32_t join(struct region_tree *tree, const struct region *r, const uint32_t c[2])
 {
     const uint32_t low = height(tree, c[0]), high = height(tree, c[1]);
@@ -184,7 +189,7 @@ static uint32_t join(struct region_tree *tree, const struct region *r, const uin
 
 /* ---- removals; they return the new root of the part of the tree below i ---- */
 
-/* *r: what was in the lowest node. */
+/* remove_lowest takes out the node with the lowest address; *r is the region that was in it. */
 static uint32_t remove_lowest(struct region_tree *tree, uint32_t i, struct region *r)
 {
     const struct region here = region_of(tree, i);
@@ -217,7 +222,7 @@ static uint32_t take_out(struct region_tree *tree, uint32_t i, uint64_t addr)
     return all;
 }
 
-/* What is written from here on is seen by nobody before publish. */
+/* Nobody sees what is written from here on until publish is called. */
 static void begin(struct region_tree *tree)
 {
     tree->change++;
@@ -234,7 +239,7 @@ static void publish(struct region_tree *tree, uint32_t root)
     tree->nretired = 0;
 }
 
-/* The way from the root down to where a region is added. */
+/* The nodes from the root down to the place where a region is added. */
 struct path {
     struct {
         struct region_node *node;
@@ -257,7 +262,7 @@ static void descend(const struct region_tree *tree, struct path *path, uint64_t 
     }
 }
 
-/* Puts node i where the way is after n steps. */
+/* hang_in puts node i at the place that the first n steps of the path lead to. */
 static void hang_in(struct region_tree *tree, const struct path *path, unsigned n, uint32_t i)
 {
     if (n)
@@ -267,8 +272,9 @@ static void hang_in(struct region_tree *tree, const struct path *path, unsigned 
         tree->root = i;
 }
 
-/* A region was added at the end of the way. One part at most is too deep then, and as deep as
- * before when it is mended (an AVL tree's property). */
+/* mend_depth is called when a region was added at the end of the path. At most one part of the tree
+ * is too deep then, and it is as deep as before the addition when it is mended (a property of AVL
+ * trees). */
 static void mend_depth(struct region_tree *tree, const struct path *path)
 {
     for (unsigned n = path->n; n-- > 0;) {
@@ -296,7 +302,8 @@ void region_tree_add(struct region_tree *tree, const struct region *region)
     descend(tree, &path, region->addr);
     const uint32_t leaf = make(tree, region, 0, 0);
     hang_in(tree, &path, path.n, leaf);
-    node_of(tree, leaf)->made--; /* others may see it: this change must not use it again */
+    node_of(tree, leaf)->made--; /* others may see the leaf now: this change must not use it
+                                    again */
     mend_depth(tree, &path);
     publish(tree, tree->root);
 }

@@ -15,33 +15,35 @@
 
 enum {
     REGION_FIRST = 64,  /* nodes behind the control block */
-    REGION_CHUNKS = 26, /* these, and all chunks that can be made: 2^31 nodes in all */
+    REGION_CHUNKS = 26, /* the first nodes and all chunks that can be made: 2^31 nodes in all */
     REGION_DEPTH = 48   /* an AVL tree of so many nodes has fewer levels */
 };
 
 /* What an AVL tree's node says of a region. */
 struct region {
     uint64_t addr, len; /* not 0 bytes */
-    uint64_t segment;   /* by which others attach it (env.h); 0: they cannot */
+    uint64_t segment;   /* the segment by which others attach it (env.h); 0: they cannot */
 };
 
-/* Nodes are known by their numbers, from 1 on; 0: none. */
+/* Nodes are known by their numbers, which begin at 1; 0 stands for no node. */
 struct region_node {
     _Atomic uint64_t addr, len, segment;
-    _Atomic uint32_t child[2]; /* with lower and with higher addresses */
-    uint32_t height;           /* 1: it has no children. For the owner alone, */
-    uint32_t made;             /* like the number of the change that has made it */
+    _Atomic uint32_t child[2]; /* the children with lower and with higher addresses */
+    uint32_t height;           /* 1: it has no children. Read by the owner alone, */
+    uint32_t made;             /* and so is this, the number of the change that has made the node */
 };
 
 /* Behind the control block. */
 struct region_table {
     _Atomic uint64_t
-        state; /* the root, and above it, in the upper half, how many changes there were */
-    struct rma_mem_loc chunk[REGION_CHUNKS]; /* where each is, from 1 on, before a node is in it */
+        state; /* the root in the lower half; in the upper half, how many changes there were */
+    struct rma_mem_loc chunk[REGION_CHUNKS]; /* where each chunk is, from chunk 1 on; set before a
+                                                node is in it */
     struct region_node first[REGION_FIRST];
 };
 
-/* Nodes are reached through this. Chunk 0 is region_table.first. */
+/* A process's view of the tree, through which it reaches the nodes. Chunk 0 is
+ * region_table.first. */
 struct region_view {
     struct rma_env *env;
     const struct log *log;
@@ -54,14 +56,15 @@ struct region_view {
 /* The owner's. It alone changes the tree, under the engine's lock. */
 struct region_tree {
     struct region_view view; /* first */
-    uint32_t capacity, used; /* nodes that there are, and from this number on none was used yet */
-    uint32_t *free, nfree;   /* those that were; room for capacity of them */
+    uint32_t capacity, used; /* nodes that there are; the number from which on no node was used
+                                yet */
+    uint32_t *free, nfree;   /* nodes that are free again; room for capacity of them */
     uint32_t root, change;   /* change: the number of the one that is being made */
     uint32_t retired[3 * REGION_DEPTH], nretired; /* nodes that this change leaves out */
     void *empty;                                  /* struct map: region.c */
 };
 
-/* region_chunk_of returns in which chunk a node is, and *at its place there. */
+/* region_chunk_of returns in which chunk a node is, and sets *at to its place there. */
 static inline unsigned region_chunk_of(uint32_t node, uint32_t *at)
 {
     const unsigned k = node < REGION_FIRST ? 0 : 32 - (unsigned)__builtin_clz(node / REGION_FIRST);
@@ -69,17 +72,19 @@ static inline unsigned region_chunk_of(uint32_t node, uint32_t *at)
     return k;
 }
 
-/* region_tree_reserve makes sure that one more region can be added, and that as many as there are
- * then can be taken out. MRMA_ERR_NO_MEM, or what rma_env.mem_alloc returned. */
+/* region_tree_reserve makes sure that one more region can be added, and that all regions can be
+ * taken out again, without further memory. MRMA_ERR_NO_MEM, or what rma_env.mem_alloc returned. */
 int region_tree_reserve(struct region_tree *tree);
 
-/* region_tree_add adds a region that overlaps with none, behind region_tree_reserve. */
+/* region_tree_add adds a region that overlaps with no other. The caller has called
+ * region_tree_reserve for it. */
 void region_tree_add(struct region_tree *tree, const struct region *region);
 
 /* region_tree_remove takes out the region that begins at addr, which is there. */
 void region_tree_remove(struct region_tree *tree, uint64_t addr);
 
-/* region_tree_clear takes all out, and calls each for every one of them, in no order. */
+/* region_tree_clear takes out all regions, and calls each for every one of them, in no particular
+ * order. */
 void region_tree_clear(struct region_tree *tree, void (*each)(void *arg, const struct region *r),
                        void *arg);
 

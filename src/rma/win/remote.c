@@ -2,9 +2,9 @@
 /*
  * remote.c - targets on other nodes, made when they are first used or heard of.
  *
- * What is known of them comes from the window's records (proc_records.h). A target
- * once made stays as long as its window. Locks: the engine's, also while the
- * peer is looked up and connected.
+ * What is known of them comes from the window's records (proc_records.h). A target that was made
+ * stays as long as its window. Locks: the engine's is held, also while the peer is looked up and
+ * connected.
  */
 #include "rma/win/first_number.h"
 #include "rma/win/remote.h"

@@ -9,23 +9,23 @@
 #include "rma/win/proc_records.h"
 #include "rma/win/win.h"
 
-/* target_set_path decides by which functions operations and synchronization reach t from now on:
- * those of that path, which w has for it. A packet target whose memory the channel reaches by
- * itself gets PATH_RDMA. What target_describe sets is known, and t->peer can be sent packets.
- * Before anybody else sees t. */
+/* target_set_path gives t the functions by which operations and synchronization reach it from now
+ * on: those that w has for that path. A packet target whose memory the channel reaches by itself
+ * gets PATH_RDMA. It is called after target_describe, when packets can be sent to t->peer, and
+ * before anybody else sees t. */
 void target_set_path(const struct win *w, struct rma_target *t, enum rma_path path);
 
 /* target_describe sets in t what the records of w say of its rank: the size of its memory, its
  * displacement unit, and the number of the window there. */
 void target_describe(const struct win *w, struct rma_target *t);
 
-/* win_target_from_first is the rest of win_target_from, for a target that is not made yet. */
+/* win_target_from_first is the part of win_target_from that makes a target, out of line. */
 bool win_target_from_first(struct win *w, int rank, const struct ch3_vc *from,
                            struct rma_target **t);
 
-/* win_target_from sets *t to the target of the rank that has sent a packet over from, and makes it
- * if need be. False: from is not that process's, or the target cannot be made. Under the engine's
- * lock. */
+/* win_target_from sets *t to the target of the rank that has sent a packet over the connection
+ * from, and makes the target if need be. False: the connection is not that process's, or the target
+ * cannot be made. Under the engine's lock. */
 static inline bool win_target_from(struct win *w, int rank, const struct ch3_vc *from,
                                    struct rma_target **t)
 {

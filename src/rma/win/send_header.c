@@ -13,7 +13,7 @@ int win_send_header(struct win *w, struct rma_target *t, uint8_t type, uint32_t 
     hdr.total = total;
     hdr.offset = offset;
     int err = ch3_send(&t->peer->vc, &hdr, sizeof hdr, &w->queued, type == PKT_ACK);
-    if (err == MRMA_ERR_NO_MEM) /* the peer would wait for it for ever */
+    if (err == MRMA_ERR_NO_MEM) /* the peer would wait for this packet for ever */
         ch3_vc_lost(&t->peer->vc);
     return err;
 }

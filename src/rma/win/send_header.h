@@ -8,8 +8,8 @@
 
 #include "rma/win/win.h"
 
-/* win_header returns a header of this type to t's process in its window, all else 0; len is its
- * own. */
+/* win_header returns a header of this type to t's process in its window, all else 0; len is that of
+ * the header alone. */
 static inline struct pkt_hdr win_header(const struct win *w, const struct rma_target *t,
                                         enum pkt_type type)
 {
@@ -21,10 +21,10 @@ static inline struct pkt_hdr win_header(const struct win *w, const struct rma_ta
                             .rank = (uint32_t)w->rank};
 }
 
-/* win_send_header sends a packet of this type (enum pkt_type), a header alone, to t's process; seq
- * to offset are the header's fields of these names. Under the engine's lock; does not wait. The
- * errors of ch3_send; where there is no memory for it the connection is given up, since the peer
- * would wait for it for ever. */
+/* win_send_header sends a packet of this type (enum pkt_type), a header alone, to t's process; seq,
+ * count, total and offset are the header's fields of these names. Under the engine's lock; does not
+ * wait. Returns the errors of ch3_send; where there is no memory for the packet the connection is
+ * given up, since the peer would wait for the packet for ever. */
 int win_send_header(struct win *w, struct rma_target *t, uint8_t type, uint32_t seq, uint32_t count,
                     uint32_t total, uint64_t offset);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * span_list.c - see span_list.h. An array, in which a look-up halves what is left.
+ * span_list.c - see span_list.h. The list is an array, in which a look-up halves what is left.
  */
 #include "rma/win/span_list.h"
 
@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 
-/* The first span that ends behind addr. */
+/* first_behind returns the index of the first span that ends behind addr. */
 static uint32_t first_behind(const struct span_list *list, uint64_t addr)
 {
     uint32_t lo = 0, hi = list->n;

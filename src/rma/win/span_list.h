@@ -3,10 +3,10 @@
  * span_list.h - stretches of addresses that do not overlap, sorted, each found by an address in it:
  * the regions of other processes whose keys this one knows.
  *
- * A look-up, which every operation makes, halves what is left. An addition or a removal moves the
- * pointers behind it in one piece: there is one for a question and an answer over the network,
- * which take longer. What a list holds is its user's, with a struct span in front. Locks: the
- * user's.
+ * A look-up, which every operation makes, halves what is left. An addition or a removal moves all
+ * pointers behind its place in one piece: each comes with a question and an answer over the
+ * network, which take longer. The entries of a list belong to its user and begin with a struct
+ * span. Locks: the user's.
  */
 #ifndef MRMA_RMA_WIN_SPAN_LIST_H
 #define MRMA_RMA_WIN_SPAN_LIST_H
@@ -18,7 +18,7 @@ struct span {
 };
 
 struct span_list {
-    struct span **at; /* n of them, by addr; room for more */
+    struct span **at; /* n pointers, by addr; room for more */
     uint32_t n, room;
 };
 
@@ -33,7 +33,7 @@ int span_list_add(struct span_list *list, struct span *span);
 /* span_list_remove takes a span out that is in the list. */
 void span_list_remove(struct span_list *list, const struct span *span);
 
-/* span_list_end calls end for each span, in no order, and leaves an empty list. */
+/* span_list_end calls end for each span, in no particular order, and leaves an empty list. */
 void span_list_end(struct span_list *list, void (*end)(void *arg, struct span *span), void *arg);
 
 #endif

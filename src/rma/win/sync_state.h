@@ -14,29 +14,35 @@
 
 struct fence_counts;
 
-/* Of the processes that synchronize through shared memory, and of all: barrier.c. */
+/* BARRIER_NODE is the barrier of the processes that synchronize through shared memory, BARRIER_FREE
+ * that of all processes: barrier.c. */
 enum barrier_kind { BARRIER_NODE, BARRIER_FREE, BARRIER_KINDS };
 
-/* From one process to another one. */
+/* How one process signals another one that it has entered a barrier. */
 struct barrier_signal {
     _Atomic uint32_t entered; /* barriers */
-    _Atomic int32_t err;      /* enum mrma_err: with what it failed in the last one */
+    _Atomic int32_t err;      /* enum mrma_err: the error with which it has entered the last one */
 };
 
-/* In the slot of one process in another one's control block. By the first. */
+/* Stands in the slot that one process has in another one's control block; written by the process
+ * whose slot it is. */
 struct sync_signals {
     struct barrier_signal barriers[BARRIER_KINDS];
-    _Atomic uint32_t lock; /* what it does with the owner's lock: by_memory.c */
+    _Atomic uint32_t lock; /* what that process does with the lock of the block's owner:
+                              by_memory.c */
 };
 
 /* In the control block. */
 struct sync_ctl {
     _Atomic uint32_t
-        arrived; /* in the barrier that counts; in that of the lowest rank: barrier.c */
-    _Atomic uint32_t entered; /* barriers of the node, for reports; by the owner */
+        arrived; /* arrivals in the barrier that counts; used in the block of the lowest rank:
+                    barrier.c */
+    _Atomic uint32_t entered; /* how many barriers of the node the owner has entered, for reports;
+                                 written by the owner */
 };
 
-/* Ranks of a group of MPI_Win_start or MPI_Win_post; the room for them stays. */
+/* The ranks in the group of an MPI_Win_start or MPI_Win_post; the memory for them is kept from
+ * epoch to epoch. */
 struct win_group {
     int *ranks;
     int n, room;
@@ -45,7 +51,8 @@ struct win_group {
 /* In struct win. */
 struct sync_win {
     uint32_t barriers[BARRIER_KINDS]; /* entered */
-    bool counts_in;                   /* the barrier of the node counts; all its processes agree */
+    bool counts_in;                   /* the barrier of the node counts arrivals in one word; its
+                                         processes agree on this */
     struct fence_counts *counts;      /* NULL: fences end by markers */
     bool noput;                       /* MPI_MODE_NOPUT was given for the present fence phase */
     bool fence_known;                 /* all processes have entered the last fence */
@@ -55,7 +62,7 @@ struct sync_win {
 
 /* In struct rma_target. */
 struct sync_target {
-    uint32_t posts_sent;           /* to it, those with MPI_MODE_NOCHECK not counted */
+    uint32_t posts_sent;           /* posts sent to it, those with MPI_MODE_NOCHECK not counted */
     struct list_node counted_link; /* in sync_win.counted */
 };
 
@@ -87,8 +94,9 @@ static inline void sync_first_control(struct sync_ctl *ctl, uint32_t first)
     atomic_init(&ctl->entered, first);
 }
 
-/* sync_first_arrivals sets the word in which n processes count themselves in barriers to what it is
- * when each has been in first of them. Before anybody else uses that word. */
+/* sync_first_arrivals sets the word in which n processes count their arrivals to the value that it
+ * has when each of them has been in `first` barriers. It is called before anybody else uses that
+ * word. */
 static inline void sync_first_arrivals(struct sync_ctl *ctl, uint32_t first, int n)
 {
     atomic_init(&ctl->arrived, first * (uint32_t)n);

@@ -42,7 +42,8 @@ void lock_count(struct rma_target *t)
     atomic_fetch_add_explicit(&t->ctl->counted, 1, memory_order_seq_cst); /* A */
 }
 
-/* The last has gone: who stepped back may try again. */
+/* wake_yielded is called when the last process that is counted has gone: it wakes the exclusive
+ * request that has stepped back, which may try again. */
 static void wake_yielded(struct rma_target *t)
 {
     if (unlikely(atomic_load_explicit(&t->ctl->lock, memory_order_seq_cst) & LOCKWORD_YIELDED))
@@ -53,7 +54,7 @@ void lock_uncount(struct rma_target *t)
 {
     const uint32_t counted =
         atomic_fetch_sub_explicit(&t->ctl->counted, 1, memory_order_seq_cst); /* E */
-    atomic_rmw_fence(); /* as in lockword_release: what follows must not be done before */
+    atomic_rmw_fence(); /* as in lockword_release: what follows must not be done before this */
     if (counted == 1)
         wake_yielded(t);
 }

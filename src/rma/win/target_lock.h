@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target_lock.h - the lock of a target, in its control block: what processes that reach the block
- * do to it, on their own behalf (lock.c, lock_all.c) or, at the target, on that of packets
- * (lock_queue.c). Nothing here waits.
+ * target_lock.h - the lock of a target, in its control block: what a process does to a lock word
+ * that it can reach, on its own behalf (lock.c, lock_all.c) or, if it is the target, on behalf of
+ * packets (lock_queue.c). Nothing here waits.
  *
- * The word is that of lockword.h. Who changes it by an exchange wakes those who sleep for it.
+ * The word is that of lockword.h. A process that changes the word by an exchange wakes those who
+ * sleep for it.
  *
- * Tickets are served in order: a shared request waits behind an exclusive one that waits. Who holds
- * another lock already, or is in an epoch of lock_all, asks without a ticket instead. It counts
- * itself in `counted` of the target's block, then looks at the word, and waits only while an
+ * Tickets are served in order: a shared request waits behind an exclusive one that waits. A process
+ * that holds another lock already, or is in an epoch of lock_all, asks without a ticket instead. It
+ * counts itself in `counted` of the target's block, then looks at the word, and waits only while an
  * exclusive lock is held there. An exclusive request whose turn has come looks at the count. If
  * anybody is counted it steps back: it marks the word as yielded and waits until nobody is.
  *
@@ -16,30 +17,30 @@
  *   A: counted += 1                       C: ticket into t's word
  *   B: has t's word an exclusive ticket?  D: its turn has come: counted == 0?
  *
- * All four are sequentially consistent. If A comes before D, the exclusive request sees who is
- * counted and steps back. Otherwise D comes before A, so C comes before B, and B sees the ticket
- * and waits until it is released or marked. Both may see each other; then the exclusive one steps
- * back and never both. To try again it takes the mark off first and looks at the count after, which
- * is the same pair. So that it is not starved, a new MPI_Win_lock_all waits while an exclusive
- * request has stepped back on the node, if its process holds no lock.
+ * All four are sequentially consistent. If A comes before D, the exclusive request sees that a
+ * process is counted and steps back. Otherwise D comes before A, so C comes before B, and B sees
+ * the ticket and waits until it is released or marked. Both may see each other; then only the
+ * exclusive request steps back. To try again it first clears the mark and then looks at the count,
+ * which is the same pair of accesses. So that it is not starved, a new MPI_Win_lock_all waits while
+ * an exclusive request has stepped back on the node, if its process holds no lock.
  *
  *   last one counted goes                 stepped-back request
  *   E: counted -= 1 (seq_cst)             G: the mark (seq_cst)
  *   F: is t's word marked? wake           H: counted == 0 before it sleeps?
  *
- * Either F sees G and wakes, or H sees E. The sleep itself is the event count, of the target's
- * lock_event. Holders' stores are visible to the exclusive request since E pairs with the load of
- * 0: every decrement is a read-modify-write of that word.
+ * Either F sees G and wakes, or H sees E. It sleeps on the event count of the target's lock_event.
+ * Holders' stores are visible to the exclusive request since E pairs with the load of 0: every
+ * decrement is a read-modify-write of that word.
  *
- * lock_all counts itself at a target before its first access there, so it stops nobody elsewhere;
- * the call itself counts the process at its own memory only. In windows from
+ * lock_all counts itself at a target before its first access there, so it stops nobody at other
+ * targets; the call MPI_Win_lock_all counts the process at its own memory only. In windows from
  * MPI_Win_allocate_shared loads and stores to all targets may follow at once: there it is counted
  * in one word for the node, `all` in the control block of the lowest of the memory peers, and only
- * while no exclusive lock is held at any of them. There A is one addition to `all`, which D looks
- * at, too, and B looks at the words of all targets. If one has an exclusive ticket, the process
- * takes A back, waits until that word is open, and tries again: it holds all locks or none. While
- * it waits for that it is no holder, but those who hold no lock do not begin to ask for an
- * exclusive one (the upper half of `all`).
+ * while no exclusive lock is held at any of them. In such windows A is one addition to `all`, which
+ * D looks at, too, and B looks at the words of all targets. If one of them has an exclusive ticket,
+ * the process takes A back, waits until that word is open, and tries again: it holds all locks or
+ * none. While it waits it holds none, but it counts itself in the upper half of `all`, and
+ * meanwhile processes that hold no lock do not begin to ask for an exclusive one.
  *
  * Why no requests wait for each other in a circle, unless locks that are held do
  *   In this list a request at target t waits for:
@@ -63,7 +64,8 @@
 #include "rma/win/lockword.h"
 #include "rma/win/win.h"
 
-/* Of win_ctl.all: one who waits, in the upper half; one who holds, in the lower. */
+/* Addends of win_ctl.all: one process that waits, in the upper half; one that holds, in the lower
+ * half. */
 #define LOCK_ALL_WAITER (UINT64_C(1) << 32)
 #define LOCK_ALL_HOLDERS (LOCK_ALL_WAITER - 1)
 
@@ -71,8 +73,8 @@
  * packets. */
 void lock_wake_owner(struct rma_target *t);
 
-/* lock_notify wakes who sleeps for the lock of t, a memory peer, whose word was changed by an
- * exchange; and the target itself if packets wait for that lock there. */
+/* lock_notify wakes the processes that sleep for the lock of t, a memory peer, after an exchange
+ * has changed the lock's word; and the target itself if packets wait for the lock there. */
 static inline __attribute__((always_inline)) void lock_notify(struct rma_target *t)
 {
     event_notify_exchanged(&t->ctl->lock_event, EVENT_NO_POLL);
@@ -81,12 +83,12 @@ static inline __attribute__((always_inline)) void lock_notify(struct rma_target 
 }
 
 /* lock_try_pass lets an exclusive ticket whose turn has come hold t's lock, if nobody holds it
- * without a ticket: true. Else the request steps back (*yielded, false before the first call) and
- * must try again when lock_event is notified. */
+ * without a ticket. True: the lock is held. False: the request has stepped back, which *yielded
+ * says (false before the first call), and must try again when lock_event is notified. */
 bool lock_try_pass(struct win *w, struct rma_target *t, bool *yielded);
 
 /* lock_count counts this process, or the sender of a packet, among those who hold t's lock without
- * a ticket, or wait for that. The lock is held once lockword_open_to_all says so. */
+ * a ticket or wait to do so. The lock is held once lockword_open_to_all says so. */
 void lock_count(struct rma_target *t);
 
 /* lock_uncount takes one lock_count back, and wakes an exclusive request that has stepped back. It
@@ -94,8 +96,8 @@ void lock_count(struct rma_target *t);
 void lock_uncount(struct rma_target *t);
 
 /* lock_all_try takes the locks of all memory peers, for lock_all of a window from
- * MPI_Win_allocate_shared: NULL, they are held, and lock_all_leave gives them back. Else none is
- * held, and a target is returned whose lock somebody holds exclusively. */
+ * MPI_Win_allocate_shared. NULL: all are held, and lock_all_leave gives them back. Else none is
+ * held, and the function returns a target whose lock somebody holds exclusively. */
 struct rma_target *lock_all_try(struct win *w);
 
 /* lock_all_leave gives back what lock_all_try has taken, and wakes exclusive requests that have

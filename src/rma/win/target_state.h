@@ -12,11 +12,12 @@
 #include "base/map.h"
 #include "ch3/channel.h"
 
-/* What others on the network may know of this process's regions of a dynamic window: attach.c. */
+/* The regions of this process in a dynamic window that others on the network may know: attach.c. */
 struct target_regions {
-    struct ch3_channel *channel; /* with which they are registered; NULL: with none */
+    struct ch3_channel *channel; /* the channel with which they are registered; NULL: none */
     struct map attached;         /* struct attached, by the address where each begins */
-    struct list leaving;         /* struct attached, being detached: somebody has their keys */
+    struct list leaving;         /* struct attached of regions that are being detached while others
+                                    still have their keys */
     uint32_t last_number;
 };
 

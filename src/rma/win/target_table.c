@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target_table.c - see target_table.h. Pages are as long as there are ranks for
- * them, so a small window has a small one.
+ * target_table.c - see target_table.h. A page is no longer than there are ranks for it, so a small
+ * window has a small page.
  */
 #include "rma/win/target_table.h"
 

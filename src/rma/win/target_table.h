@@ -4,10 +4,9 @@
  * first use.
  *
  * Invariants
- * - Every rank below nproc has an entry. An unused one is target_none, which is
- *   not accessible in any epoch, and has no control block, no memory and no peer; so
- *   who looks at an entry without making it needs no test for NULL. Nobody writes
- *   to target_none.
+ * - Every rank below nproc has an entry. An unused one is target_none, which is not accessible in
+ *   any epoch, and has no control block, no memory and no peer; so code that looks at an entry
+ *   without making its target needs no test for NULL. Nobody writes to target_none.
  * - An entry changes once, from target_none to its target, under the engine's
  *   lock; it is read without (release, acquire).
  * The table owns its pages, not the targets.

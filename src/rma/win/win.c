@@ -7,7 +7,8 @@
 #include "base/err.h"
 #include "rma/win/path_ops.h"
 
-/* In a word of MPIRMA_PATH, for info and messages: "cma" for PATH_ASSISTED. */
+/* path_name returns the word of MPIRMA_PATH for a path, for info and messages: "cma" for
+ * PATH_ASSISTED. */
 static const char *path_name(unsigned path)
 {
     static const char *const names[PATH_COUNT] = {[PATH_MAPPED] = "mapped",
@@ -82,7 +83,7 @@ const char *win_path_name(const struct win *w, int target)
     const struct rma_env *env = w->rma->env;
     const struct rma_target *t = win_peek(w, target);
     bool net = t->peer && t->peer->net;
-    if (!t->peer) /* of another node, or pretended to be, and not in use yet */
+    if (!t->peer) /* on another node, or treated as if it were, and not in use yet */
         net = w->rma->conf->path != CONF_PATH_SHM_PACKETS || !records_are_there(w) ||
               !env->record_same_node(env->ctx, record_proc(w, target));
     return net ? "net-packets" : path_name(t->peer ? t->path : PATH_PACKETS);

@@ -13,10 +13,10 @@
  *   it goes through shared memory (sync_ops.h).
  * - target->gen == win->gen means: this target may be accessed now. Every call
  *   that opens or closes an epoch for all targets moves win->gen, in O(1).
- * - Targets on this process's node are made when the window is created. Those on
- *   other nodes are made by their first use here or by the first packet from
- *   them, from the records of the processes, of which a node keeps one copy: what a
- *   window takes of a process's own memory grows with what the process uses of it.
+ * - Targets on this process's node are made when the window is created. Those on other nodes are
+ *   made by their first use here or by the first packet from them, from the records of the
+ *   processes, of which a node keeps one copy. So the memory that a process spends on a window
+ *   grows with the targets that it uses.
  * - A packet peer's signals are stored into in-slots by the handlers exactly as
  *   a memory peer stores them itself, so waiting is the same for both.
  */
@@ -50,17 +50,18 @@
 #include "rma/win/target_table.h"
 #include "sys/fmutex.h"
 
-/* Signals from one peer; counters that only grow (and wrap). */
+/* Signals from one peer, as counters that only grow (and come round). */
 struct win_signals {
     _Atomic uint32_t posts;     /* exposure epochs posted to me */
-    _Atomic uint32_t completes; /* a packet peer's access epochs to me that are complete; a memory
-                                   peer says so in its stages: stage.c */
-    _Atomic uint32_t left; /* my generation of a window that it has abandoned: create/abandoned.c */
+    _Atomic uint32_t completes; /* access epochs of a packet peer to me that are complete; memory
+                                   peers signal theirs in stages: stage.c */
+    _Atomic uint32_t left;    /* this process's generation of a window that the peer has abandoned:
+                                 create/abandoned.c */
     struct sync_signals sync; /* of src/rma/sync alone */
 };
 
-/* A line a direction: a line for both is faster only where the answer follows at once
- * (doc/decisions.md). */
+/* Each direction has a cache line: one line for both is faster only where the answer follows at
+ * once (doc/decisions.md). */
 struct win_slot {
     alignas(MRMA_CACHE_LINE) struct win_signals signals;
 };
@@ -69,52 +70,60 @@ static_assert(sizeof(struct win_slot) == MRMA_CACHE_LINE, "one writer a line");
 /* Small puts of one access epoch and its end, or of one fence phase, from one peer: stage.c. */
 struct win_stage {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t
-        seq;       /* number of the access epoch that has ended; fence phase + 1 */
+        seq;       /* number of the access epoch that has ended; for fences the phase + 1 */
     uint32_t used; /* bytes of room */
-    char room[];   /* to the end of the stage's lines */
+    char room[];   /* the puts, up to the end of the stage's cache lines */
 };
 
 struct win_ctl {
-    /* The target's lock (lockword.h), who sleeps for it, whether packets wait, and those who hold
-     * it shared, or wait for that, without a ticket: target_lock.h. */
+    /* The target's lock (lockword.h), who sleeps for it, whether packets wait for it, and how many
+     * hold it shared without a ticket, or wait to do so: target_lock.h. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t lock;
     struct event lock_event;
     _Atomic uint32_t packets_wait; /* the owner has queued lock requests of packets */
     _Atomic uint32_t counted;
-    /* Fences this process has passed so far that others may access it: entered, or
-     * finished where staged puts must be copied first (fence.c). By the owner. */
+    /* How many fences this process has passed so far that others may access its memory: it has
+     * entered the fence or, where staged puts must be copied first, finished it (fence.c). Written
+     * by the owner. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t exposed;
-    /* Last fence phase + 1 in which anybody put into a stage here. By all of them. */
+    /* Last fence phase + 1 in which anybody put into a stage here. Written by all processes of the
+     * node. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t staged_phase;
     /* Used in the control block of the node's lowest rank only: target_lock.h. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t all; /* lock_all of windows from
-                            MPI_Win_allocate_shared: holders, and in the upper half who waits */
+                                                      MPI_Win_allocate_shared: holders in the lower
+                                                      half, waiting processes in the upper half */
     _Atomic uint32_t all_blocked;                  /* exclusive requests that stepped back */
-    struct event all_event; /* for who waits for others before asking for a lock */
-    /* Accumulates on this process's memory: acc_atomic.h. The mode changes twice at
-     * most; busy while the owner is in one on anybody's memory. */
+    struct event all_event; /* for those who wait for others before they ask for a lock */
+    /* Accumulates on this process's memory: acc_atomic.h. The mode changes twice at most; busy is
+     * set while the owner is in an accumulate, on anybody's memory. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_mode;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t acc_busy;
     alignas(MRMA_CACHE_LINE) struct sync_ctl sync; /* of src/rma/sync alone */
-    /* MPIRMA_STRICT only. Locks held here, shared in the lower half, exclusive in the upper,
-     * MPI_MODE_NOCHECK included; and lock_all, in the lowest rank's block. By everybody. */
+    /* MPIRMA_STRICT only. Locks held here, shared in the lower half, exclusive in the upper, those
+     * with MPI_MODE_NOCHECK included; epochs of lock_all count in the lowest rank's block. Written
+     * by all processes of the node. */
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t strict_locks;
     _Atomic uint32_t strict_all;
-    /* By the owner: fence phases (by parity) and exposure under MPI_MODE_NOPUT. */
+    /* Written by the owner: the fence phases (by parity) and the exposure epoch with
+     * MPI_MODE_NOPUT. */
     _Atomic uint32_t noput_phase[2], noput_post;
-    /* Dynamic windows, by the owner. */
+    /* Dynamic windows; written by the owner. */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t regions_gone; /* how many have been detached */
     _Atomic uint64_t regions_offset; /* bytes from the control block to the tree: region.h */
-    /* 1 + a rank that is lost, and above it the owner's generation of the window, for the
-     * block may be another window's by then: lost.c. By whoever has heard of it. */
+    /* 1 + a rank that is lost, and above it the owner's generation of the window, for the block may
+     * belong to another window by then: lost.c. Written by whoever has heard of the loss. */
     _Atomic uint64_t lost;
-    /* In the block of the lowest of the memory peers, proc_records.c: the parts of the processes,
-     * and a table of processes that is new. */
+    /* Used in the block of the lowest of the memory peers: where the parts of the processes are,
+     * and a table of processes that is new (proc_records.c). */
     struct rma_mem_loc records, processes;
-    uint32_t stage_bytes, phase_bytes; /* of each stage, before others know of the block: stage.h */
-    uint64_t notify_at; /* bytes from the control block to the counters, fixed alike: notify.h */
-    struct win_slot slots[]; /* by the peer's index among the window's ranks on the node; behind */
-                             /* all of them, in the same order, their stages */
+    uint32_t stage_bytes, phase_bytes; /* size of each stage, fixed before others know of the block:
+                                          stage.h */
+    uint64_t notify_at; /* bytes from the control block to the counters of notifications, fixed
+                                likewise: notify.h */
+    /* One for each process, by its index among the window's ranks on the node. The stages of all
+     * processes follow the slots, in the same order. */
+    struct win_slot slots[];
 };
 
 /* State of a lock on one target, origin's side. COUNTED: shared and without a ticket, see
@@ -128,15 +137,17 @@ enum win_lock {
     WIN_LOCK_COUNTED
 };
 
-/* Which targets are in a passive epoch: those that are ready, or all. */
+/* Which targets are in a passive epoch that fast.h may flush: none, those that are ready, or
+ * all. */
 enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
 
-/* Operations to a kernel-assisted target that may not be done: assisted.c. GATHERED: they wait for
- * a system call; COPY: some went by packet; ACC: accumulates are among these. */
+/* What was issued to a kernel-assisted target and may not be done yet: assisted.c. GATHERED:
+ * operations wait for a system call; COPY: some went by packet; ACC: accumulates are among
+ * those. */
 enum sent { SENT_NOTHING, SENT_GATHERED, SENT_COPY, SENT_ACC };
 
-/* Are operations on a target deferred until it may be accessed, and are they being carried out:
- * path/deferred.h. */
+/* Whether operations on a target are deferred until it may be accessed, and whether they are being
+ * carried out: path/deferred.h. */
 enum deferral { DEFERRAL_NONE, DEFERRAL_WAITING, DEFERRAL_RUNNING };
 
 struct sync_ops;
@@ -147,9 +158,9 @@ struct strict;
 struct applying;
 struct counts_packet;
 
-/* What this process keeps of one process of the window, itself included: as the target of its own
- * operations, and as the origin of the other's. The first line is all that operations on mapped
- * memory and locks look at. */
+/* What this process keeps of one process of the window, itself included: as the target of this
+ * process's operations, and as the origin of its own. Operations on mapped memory, and locks, look
+ * at the first cache line only. */
 struct rma_target {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t gen; /* see the invariants */
     _Atomic(const struct route *) route;           /* how operations reach it: target_route */
@@ -160,37 +171,40 @@ struct rma_target {
     uint32_t disp_unit;
     char *base;                  /* its window memory in this process, where its path is mapped */
     _Atomic uint64_t fast_units; /* largest displacement, and size, for fast.h: of mapped targets */
-    _Atomic uint64_t fast_size;  /* that are not dynamic, and not lost; size 0 of others */
+    _Atomic uint64_t fast_size;  /* that are not dynamic, and not lost; the size is 0 for all
+                                    others */
     struct win_ctl *ctl; /* its control block; NULL: synchronization with it goes by packets */
     struct rma_peer *peer;
     _Atomic(const struct sync_ops *) sync_ops; /* how synchronization reaches it: target_sync */
     uint64_t size;                             /* bytes of its window memory */
     /* Contiguous puts of at most so many bytes go into the open packet of the pair in any epoch,
-     * and nobody watches them; 0 of others, and until there is a pair: fast.h. */
+     * without checks or traces; 0 for other targets, and until there is a pair: fast.h. */
     _Atomic size_t plain_max;
     uint64_t vaddr;              /* its own address of base */
-    struct region_view *regions; /* of a dynamic window, where ctl is there: region.h */
+    struct region_view *regions; /* dynamic windows: its regions, where ctl is not NULL: region.h */
     int rank;
-    bool lost;     /* its process is, as far as this one knows: lost.h. Under the engine's lock */
-    bool attaches; /* of a dynamic window: its regions are attached when they are used */
-    char *shared_base;          /* base for load and store, whatever the path; NULL: not mapped */
+    bool lost;         /* its process is lost, as far as this one knows: lost.h. Under the engine's
+                          lock */
+    bool attaches;     /* dynamic windows: its regions are attached here when they are used */
+    char *shared_base; /* base for load and store, whatever the path; NULL: not mapped */
     struct rma_net_key net_key; /* of its memory: rdma.c */
-    struct win_signals *out;    /* mine to it, in its control block */
-    struct win_signals *in;     /* its to me: in my control block, of packet peers in signals */
+    struct win_signals *out;    /* signals from this process to it, in its control block */
+    struct win_signals *in;     /* its signals to this process: in the control block here; those of
+                                   packet peers in `signals` */
     uint32_t starts;            /* access epochs started towards it, MPI_MODE_NOCHECK included */
-    uint32_t posts_due;         /* posts that must have come for the present one */
+    uint32_t posts_due;         /* how many posts must have come for the present access epoch */
     uint32_t started_in;        /* win->start_count of the last start that names it */
     uint32_t exposures;         /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
-    struct list_node remote_link;    /* in win->remote: made on use */
+    struct list_node remote_link;    /* in win->remote, the targets that were made on use */
     struct win_signals signals;
     struct notify_target notify; /* notify.h */
 
     /* ---- of one room each ---- */
     struct create_target created;
-    struct stage_target stage; /* of path: the stages of the same control blocks */
+    struct stage_target stage; /* src/rma/path: the stages in the same control blocks */
     struct path_target path_side;
     struct sync_target sync;
 };
@@ -198,30 +212,31 @@ struct rma_target {
 /*
  * What is fixed is written by src/rma/create while the window is made and freed, and only read in
  * between; what one room alone uses is in a structure of that room (test/source/check-layers.sh).
- * In the first line and the one behind it is all that operations and locks look at.
+ * Operations and locks look at the first two cache lines only.
  */
 struct win {
     /* ---- fixed at creation: what operations look at ---- */
     alignas(MRMA_CACHE_LINE) struct rma *rma;
     struct rma_target
         *local;    /* the targets of this node, nlocal of them, ascending, self included */
-    int row_first; /* local[0] to local[row_len - 1] are the ranks from row_first on: win_peek */
+    int row_first; /* local[0] to local[row_len - 1] have consecutive ranks from row_first on:
+                      win_peek */
     unsigned row_len;
     struct win_ctl *ctl;
     bool dynamic;
-    bool locks_refused; /* no_locks was given, and MPIRMA_STRICT holds the program to it */
-    bool watched;       /* each operation is checked (strict.h): none takes a short way */
+    bool locks_refused; /* the hint no_locks was given, and MPIRMA_STRICT refuses locks */
+    bool watched;       /* each operation is checked (strict.h), so none takes a short way */
     uint8_t acc_way;    /* enum acc_way: accumulates by single instructions? */
 
     /* ---- changes: what operations look at ---- */
-    _Atomic bool lock_quick;     /* locks need none of what fast.h leaves out */
+    _Atomic bool lock_quick;     /* locks may take the short way of fast.h */
     _Atomic uint8_t flush_quick; /* enum flush_quick, see fast.h: win_set_flush_quick */
     _Atomic bool dirty;          /* stores to mapped targets since the last full fence */
-    bool fence_pending;   /* when the last fence returned here, what others had sent to a memory
-                             peer was not sure to be in place: fence.c */
+    bool fence_pending;   /* when the last fence returned here, it was not certain that all that
+                             others had sent to a memory peer was in place: fence.c */
     _Atomic uint64_t gen; /* see the invariants; never comes round */
     struct epoch epoch;
-    struct pace look_pace; /* when rma_look_around is due: win_count_call */
+    struct pace look_pace; /* says when rma_look_around is due: win_count_call */
     int nlocks;
     _Atomic uint32_t nsent;      /* kernel-assisted targets with something under way */
     struct target_table targets; /* win_peek, win_target */
@@ -244,20 +259,21 @@ struct win {
     bool assisted;                   /* this process is such a target */
     bool exports;                    /* dynamic: what is attached to it is exported for others */
     struct region_view *regions;     /* dynamic: this process's own: region.h */
-    struct route routes[PATH_COUNT]; /* of its targets, by their path */
+    struct route routes[PATH_COUNT]; /* the routes of its targets, by their path */
 
     /* ---- changes: what several rooms share ---- */
     struct win_hints hints;     /* three of them by MPI_Win_set_info: win_set_hints */
-    struct win_records records; /* of all processes; for targets that are not made yet */
+    struct win_records records; /* what all processes have told; for targets that are not made
+                                   yet */
     struct list remote;         /* struct rma_target, of other nodes, made on use */
     uint32_t phase;             /* fences passed, from the first number on */
     uint32_t phase_ended;       /* the last fence phase to whose end all processes have come */
     bool fenced;                /* there has been one */
-    bool fence_lost; /* operations of a fence epoch were refused unread: what others announce is
-                        not reached, in this and all later fences */
+    bool fence_lost; /* operations of a fence epoch were refused unread, so the sums that others
+                        announce are not reached, in this and in all later fences */
     uint32_t fence_arrived; /* fence markers of packet peers for this phase */
     uint64_t phase_arrived; /* bytes named by records of packet peers in this phase */
-    _Atomic uint32_t lost;  /* 1 + the first rank that is lost, 0: none; see lost.h. Changed under
+    _Atomic uint32_t lost;  /* 1 + the first rank that is lost; 0: none. See lost.h. Changed under
                                the engine's lock */
     bool abandoned; /* freed, though others may still use what is published: create/abandoned.h */
     bool all_nocheck;
@@ -290,16 +306,18 @@ struct rma {
                   int *err); /* deferred_early of path/deferred.h */
     clock_fn clock;
     struct ch3 *ch3;
-    bool threads;            /* several application threads may call */
+    bool threads;            /* several threads of the application may call */
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
     struct progress_rma progress;
     struct elock lock;      /* the engine's: rma_enter */
     struct list ctl_blocks; /* ctl_blocks.h */
     struct list abandoned;  /* create/abandoned.h */
     struct list tables;     /* proc_table.h */
-    uint64_t notices;       /* a bit for each place of env->notices that is taken */
+    uint64_t notices;       /* one bit for each place of env->notices; it is set while the place is
+                               taken */
     struct win **wins;      /* by index; NULL: free */
-    uint32_t *win_gens;     /* of the window there, or the last one; no two windows have the same */
+    uint32_t *win_gens;     /* by index: generation of the window there, or of the last one; no two
+                               windows have the same */
     uint32_t last_gen;
     uint32_t nwins;
     uint32_t passive;      /* windows in a passive target epoch of this process */
@@ -308,17 +326,18 @@ struct rma {
     struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the lock */
     pthread_t lock_due_by;       /* the thread that took it */
     struct list with_words;      /* windows with words for notifications: win/notify_words.h */
-    uint32_t words_given;        /* how many words' first parts were given away */
+    uint32_t words_given;        /* how many numbers for words were given to windows */
     struct map requests;         /* struct origin_req by number: origin/replies.c */
     uint32_t last_request;
-    struct list spare_requests; /* ended ones, nspare_requests, for the next */
+    struct list spare_requests; /* nspare_requests requests that have ended, to be used again */
     uint32_t nspare_requests;
     struct applying *applying;           /* scratch memory of target_apply.c; NULL: not used yet */
-    struct counts_packet *counts_packet; /* scratch memory of fence_counts.c; NULL: no use yet */
-    bool atomics_probed; /* atomics says what this process's card does: origin/atomics.h */
+    struct counts_packet *counts_packet; /* scratch memory of fence_counts.c; NULL: not used yet */
+    bool atomics_probed; /* origin_atomics says what this process's card does: origin/atomics.h */
     struct ch3_atomics atomics;
-    _Atomic bool said_no_locks, said_requests; /* what is wrong and was taken: said once */
-    _Atomic uint32_t bad_packets; /* that were written at log level error: bad_packet.h */
+    _Atomic bool said_no_locks, said_requests; /* mistakes of the program that were tolerated, and
+                                                  have been logged once */
+    _Atomic uint32_t bad_packets; /* how many were written at log level error: bad_packet.h */
     struct rma_stats stats;
 };
 
@@ -329,7 +348,7 @@ static inline bool rma_concurrent(const struct rma *r)
     return atomic_load_explicit(&r->concurrent, memory_order_relaxed);
 }
 
-/* rma_enter takes the engine's lock, where anybody could compete for it; else it does nothing. It
+/* rma_enter takes the engine's lock if anybody could compete for it, and does nothing otherwise. It
  * is not recursive. May wait for other threads of this process. */
 static inline void rma_enter(struct rma *r)
 {
@@ -344,16 +363,16 @@ static inline void rma_leave(struct rma *r)
         elock_unlock(&r->lock);
 }
 
-/* target_counted returns what operations on t count as for win_count. t is in use, so that what
- * packets reach has its peer. */
+/* target_counted returns under which path win_count counts operations on t. t is in use: a target
+ * that packets reach has its peer. */
 static inline unsigned target_counted(const struct rma_target *t)
 {
     return t->path == PATH_PACKETS ? COUNTED_SHM_PACKETS + t->peer->net : t->path;
 }
 
 /* win_count counts one operation of so many bytes, on a path, for the statistics (MPIRMA_STATS).
- * Where several threads may call, sums are atomic, which costs as much as all the rest of a small
- * put: there only if somebody asks for them. */
+ * Where several threads may call, the additions are atomic, which costs as much as all the rest of
+ * a small put: there operations are counted only if MPIRMA_STATS is set. */
 static inline void win_count(struct win *w, unsigned path, size_t bytes)
 {
     uint64_t *ops = &w->rma->stats.paths.ops[path], *sum = &w->rma->stats.paths.bytes[path];
@@ -367,7 +386,7 @@ static inline void win_count(struct win *w, unsigned path, size_t bytes)
 }
 
 /* win_count_notified counts one notification that an operation of this process has raised or sent,
- * as win_count does. */
+ * under the same conditions as win_count. */
 static inline void win_count_notified(struct win *w)
 {
     if (likely(!w->rma->threads))
@@ -392,9 +411,9 @@ static inline bool win_has_lost(const struct win *w)
 }
 
 /* win_set_flush_quick sets win.flush_quick, which says whether flushes of the present epoch may
- * take the short way of fast.h. Where several threads may call, the window has packet targets or
- * has lost a process, or something is under way to a kernel-assisted one, none may. Called whenever
- * one of these changes. */
+ * take the short way of fast.h. No flush may if several threads may call, if the window has packet
+ * targets or has lost a process, or if something is under way to a kernel-assisted target. It is
+ * called whenever one of these changes. */
 static inline void win_set_flush_quick(struct win *w)
 {
     const enum epoch_state now = epoch_now(&w->epoch);
@@ -407,8 +426,8 @@ static inline void win_set_flush_quick(struct win *w)
     w->flush_quick = slow ? FLUSH_QUICK_NONE : quick;
 }
 
-/* win_count_short_call counts one more of the calls that programs make in a loop while they wait
- * for memory to change, and that do not wait themselves. Returns true when rma_look_around
+/* win_count_short_call counts a call of those that programs make in a loop while they wait for
+ * memory to change, and that do not wait themselves. Returns true when rma_look_around
  * (progress/wait.h) is due. Only for the short calls of fast.h, which are not made where several
  * threads may call. */
 static inline bool win_count_short_call(struct win *w)
@@ -423,16 +442,17 @@ static inline bool win_count_call(struct win *w)
 }
 
 /* target_route returns the route of operations to t. Like the functions of target_sync it changes
- * once, when the target's process is lost (progress/lost.c): who is still in the old one does
- * something to memory that stays mapped for as long as the window lives. NULL: the target was never
- * used. */
+ * once, when the target's process is lost (progress/lost.c): a thread that is still in the old
+ * route accesses memory that stays mapped for as long as the window lives. NULL: the target was
+ * never used. */
 static inline const struct route *target_route(const struct rma_target *t)
 {
     return atomic_load_explicit(&t->route, memory_order_relaxed);
 }
 
 /* route_next returns the table to which the filter self hands on a call on t: the one behind it in
- * the route of t. If the route has been replaced meanwhile, that is the way of the new route. */
+ * the route of t. If the route has been replaced meanwhile, route_next returns the way of the new
+ * route. */
 static inline const struct path_ops *route_next(const struct rma_target *t,
                                                 const struct path_ops *self)
 {
@@ -446,43 +466,44 @@ static inline const struct sync_ops *target_sync(const struct rma_target *t)
     return atomic_load_explicit(&t->sync_ops, memory_order_relaxed);
 }
 
-/* win_peek returns the target of rank to look at only: if that was never used, one that is never
- * accessible (target_table.h), which is not to be written to. Any thread. */
+/* win_peek returns the target of rank, for reading only. If that target was never used, the result
+ * is one that is never accessible (target_table.h). Any thread. */
 static inline struct rma_target *win_peek(const struct win *w, int rank)
 {
     const unsigned i = (unsigned)rank - (unsigned)w->row_first;
-    if (likely(i < w->row_len)) /* two loads less, one behind the other */
+    if (likely(i < w->row_len)) /* saves two loads of which each needs the one before it */
         return &w->local[i];
     return target_table_get(&w->targets, rank);
 }
 
-/* win_target_make makes the target of a rank on another node, which has none yet, from the records
- * of the creation, connects its process, and sets *t. It stays for as long as the window.
- * MRMA_ERR_NO_MEM, or why its process cannot be reached; with a message. Under the engine's lock.
- * In remote.c. */
+/* win_target_make makes the target of a rank on another node, which has no target yet, from the
+ * records of the creation, connects to its process, and sets *t. The target stays as long as the
+ * window. MRMA_ERR_NO_MEM, or the error with which its process cannot be reached; both are logged.
+ * Under the engine's lock. In remote.c. */
 int win_target_make(struct win *w, int rank, struct rma_target **t);
 
-/* win_target_locked sets *t to the target of rank, and makes it if need be: then the errors are
- * those of win_target_make. Under the engine's lock. */
+/* win_target_locked sets *t to the target of rank, and makes that target if need be, with the
+ * errors of win_target_make. Under the engine's lock. */
 static inline int win_target_locked(struct win *w, int rank, struct rma_target **t)
 {
     *t = win_peek(w, rank);
     return likely((*t)->peer != NULL) ? MRMA_SUCCESS : win_target_make(w, rank, t);
 }
 
-/* win_target_first is the rest of win_target, for a target that is not made yet. In remote.c. */
+/* win_target_first is the part of win_target that makes a target, out of line. In remote.c. */
 int win_target_first(struct win *w, int rank, struct rma_target **t);
 
-/* win_target does what win_target_locked does, without the engine's lock, which it takes if the
- * target is not made yet. */
+/* win_target does what win_target_locked does, but is called without the engine's lock, which it
+ * takes if the target is not made yet. */
 static inline int win_target(struct win *w, int rank, struct rma_target **t)
 {
     *t = win_peek(w, rank);
     return likely((*t)->peer != NULL) ? MRMA_SUCCESS : win_target_first(w, rank, t);
 }
 
-/* target_ready returns whether t may be accessed now, for all that operations need to know of their
- * epoch. False: it is not known yet, and epoch_access (path/path.h) decides, and waits if need be.
+/* target_ready returns whether t is known to be accessible now, which is all that operations need
+ * to know of their epoch. False: it is not known yet, and epoch_access (path/path.h) decides, and
+ * waits if need be.
  */
 static inline bool target_ready(const struct win *w, const struct rma_target *t)
 {
@@ -491,7 +512,7 @@ static inline bool target_ready(const struct win *w, const struct rma_target *t)
 }
 
 /* target_set_ready notes that t may be accessed for the rest of the present epoch. In a window that
- * is watched no target ever is. */
+ * is watched it does nothing, so that no target is ever ready. */
 static inline void target_set_ready(const struct win *w, struct rma_target *t)
 {
     if (unlikely(w->watched))
