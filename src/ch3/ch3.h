@@ -6,9 +6,9 @@
  * peer) and the table of handlers that the layer above handed in.
  *
  * Sending: packets leave in the order in which they were given. A short packet is copied
- * (ch3_send). What is long, or must wait its turn, is a struct ch3_stream: its call-back next
- * builds one packet at a time when there is room, and its call-back done ends it, and may turn it
- * into something further. done is always called.
+ * (ch3_send). A long transfer, or one that must wait its turn, is a struct ch3_stream: its
+ * call-back next builds one packet at a time when there is room; its call-back done ends the
+ * stream, and may start the object anew. done is always called.
  *
  * Locks: every function is called with the engine's lock held when the engine is concurrent, except
  * ch3_pending, ch3_pending_silent, ch3_wait_fds, ch3_unsent and ch3_unsent_must_poll.
@@ -50,7 +50,7 @@ struct ch3_vc {
 };
 static_assert(offsetof(struct ch3_vc, channel_side) == 0, "where channels look for it");
 
-/* One thing that wants to leave, in parts. Embedded by its owner. */
+/* A transfer that leaves in parts. Its owner embeds it. */
 struct ch3_stream {
     struct list_node link;
     /* next builds the next packet in room (cap bytes: PKT_MAX if wants was 0, else wants) and sets
@@ -61,16 +61,16 @@ struct ch3_stream {
      * MRMA_SUCCESS; the connection is gone). It may be freed or started anew here. */
     void (*done)(struct ch3_stream *st, int err);
     size_t wants; /* room to reserve for the next packet, 0: PKT_MAX */
-    /* NULL, or a counter of what its owner has queued: one up in ch3_send_stream, one down just
-     * before done. Which owner a stream has is told by the counter's address (ch3_vc_drop). */
+    /* NULL, or a counter of what its owner has queued: ch3_send_stream raises it by one, and it is
+     * lowered by one just before done. The counter's address identifies the owner (ch3_vc_drop). */
     uint32_t *owner;
     bool awaited; /* as with ch3_send */
 };
 
-/* What the layer above does with a packet. hdr was checked and is a copy. body is what follows it,
- * hdr->len - sizeof *hdr bytes of the channel's memory, which the sender may still change (a ring):
- * what is checked there must be copied before (copy_once); data of which any value will do is used
- * where it is. */
+/* A function of the layer above that handles a packet. hdr was checked and is a copy. body is what
+ * follows the header, hdr->len - sizeof *hdr bytes of the channel's memory, which the sender may
+ * still change (a ring): the handler copies what it checks before it checks it (copy_once), and
+ * uses data of which any value will do where they are. */
 typedef void (*ch3_handler)(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
                             const void *body);
 
@@ -89,12 +89,13 @@ struct ch3 {
     struct ch3_channel *channels[CH3_MAX_CHANNELS];
     _Atomic unsigned nchannels; /* a channel may join while others are in use */
     _Atomic bool polled;        /* one of them has CH3_CAP_POLLED */
-    _Atomic bool by_calls;      /* one of them has that or CH3_CAP_WAIT */
+    _Atomic bool by_calls;      /* one of them has CH3_CAP_POLLED or CH3_CAP_WAIT */
     struct list pending_vcs;
-    /* Connections in pending_vcs, and channels' own (ch3_channel_unsent); read without the lock. */
+    /* How many connections are in pending_vcs, plus what the channels have counted themselves
+     * (ch3_channel_unsent); read without the lock. */
     _Atomic uint32_t unsent;
     /* NULL, or the layer above's: called when something could not leave at once, so that somebody
-     * must poll until it has (who makes room does not tell). */
+     * must poll until it has left, since nobody tells when there is room again. */
     void (*queued)(void *handler_ctx);
     /* NULL, or the layer above's: called when a connection was lost; its streams have ended. */
     void (*lost)(void *handler_ctx, struct ch3_vc *vc);
@@ -104,10 +105,10 @@ struct ch3 {
     struct ch3_stats stats;
 };
 
-/* ch3_init sets up *c without a channel and without a connection. What arrives goes to handlers, a
- * table of PKT_TYPE_LAST functions of which only that of PKT_NONE may be NULL; each gets ctx as its
- * first argument. log, handlers and ctx are kept, not copied, and must outlive *c. Nothing has to
- * be freed at the end. */
+/* ch3_init sets up *c without a channel and without a connection. Packets that arrive go to
+ * handlers, a table of PKT_TYPE_LAST functions, of which only the one of PKT_NONE may be NULL; each
+ * gets ctx as its first argument. log, handlers and ctx are kept, not copied, and must outlive *c.
+ * Nothing has to be freed at the end. */
 void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers, void *ctx);
 
 /* ch3_add_channel makes ch, of which at most CH3_MAX_CHANNELS may be added, part of c: from now on
@@ -125,18 +126,18 @@ void ch3_vc_init(struct ch3_vc *vc, struct ch3 *c, struct ch3_channel *ch, void 
 /* ch3_vc_event applies an event to the table of states of vc.c. CH3_VC_CONNECT: packets may be
  * sent. CH3_VC_LOST: every queued stream ends with MRMA_ERR_PROC_FAILED, the peer is told where the
  * channel can do that, and the layer above hears of it (ch3.lost) if the connection was open.
- * CH3_VC_CLOSE: the channel disconnects; what is queued stays queued, so that the caller ends it
- * first (CH3_VC_LOST) or polls no more. Returns false, with an error in the log and without a
- * change, for an event that the table does not have in this state. */
+ * CH3_VC_CLOSE: the channel disconnects; what is queued stays queued, so the caller ends it before
+ * (CH3_VC_LOST) or polls no more. Returns false, with an error in the log and without a change, for
+ * an event that the table does not have in this state. */
 bool ch3_vc_event(struct ch3_vc *vc, enum ch3_vc_event event);
 
 /* ch3_send sends a packet of len bytes, header included, behind all that was sent to this peer
  * before. The packet is copied: into the channel if it has room, else into a queue, from where
- * later polls send it. owner: NULL, or a counter of the caller's that is one higher while the
- * packet is queued. awaited: the packet is an answer for which a thread of the receiver waits, or
- * will wait, and on which nothing else depends, so that no agent is woken for it. Never waits.
- * Returns MRMA_SUCCESS, MRMA_ERR_PROC_FAILED if the connection is not open, or MRMA_ERR_NO_MEM;
- * with an error nothing was sent. */
+ * later polls send it. owner is NULL, or a counter of the caller's that is higher by one while the
+ * packet is queued. If awaited is true, the packet is an answer for which a thread of the receiver
+ * waits, or will wait, and on which nothing else depends; then no agent is woken for it. Never
+ * waits. Returns MRMA_SUCCESS, MRMA_ERR_PROC_FAILED if the connection is not open, or
+ * MRMA_ERR_NO_MEM; with an error nothing was sent. */
 int ch3_send(struct ch3_vc *vc, const void *packet, size_t len, uint32_t *owner, bool awaited);
 
 /* ch3_send_stream queues the stream st behind all that was sent to this peer before, and sends as
@@ -182,35 +183,36 @@ static inline bool ch3_vc_busy(const struct ch3_vc *vc)
     return !list_empty(&vc->sendq);
 }
 
-/* ch3_rdma_limits returns what the puts and gets of the connection's channel are like that go
- * without packets (struct ch3_rdma); part of the channel. NULL: it does none. */
+/* ch3_rdma_limits returns the limits of the puts and gets that the connection's channel does
+ * without packets (struct ch3_rdma). They are part of the channel. NULL: the channel does no such
+ * puts and gets. */
 const struct ch3_rdma_limits *ch3_rdma_limits(const struct ch3_vc *vc);
 
 /* ch3_rdma_is_ordered returns whether a packet that is sent after a put was started is delivered
  * only when the data of that put is in place. */
 bool ch3_rdma_is_ordered(const struct ch3_vc *vc);
 
-/* ch3_rdma_needs_read returns whether the end of a put does not say that its data is in place, but
- * that of a get behind it does (CH3_CAP_RDMA_READ_BEHIND). */
+/* ch3_rdma_needs_read returns whether the data of a put may not be in place when the put ends, and
+ * is in place when a get behind it ends (CH3_CAP_RDMA_READ_BEHIND). */
 bool ch3_rdma_needs_read(const struct ch3_vc *vc);
 
-/* ch3_rdma_takes_word returns whether a put may take a word with it (ch3_rdma.with_word), for the
- * function ch3.word of the target. */
+/* ch3_rdma_takes_word returns whether a put may carry a word (ch3_rdma.with_word), which is given
+ * to the function ch3.word of the target. */
 bool ch3_rdma_takes_word(const struct ch3_vc *vc);
 
 /* ch3_rdma_start starts a put or get without packets; the connection's channel must have
  * CH3_CAP_RDMA. Returns MRMA_SUCCESS: op is the channel's until op->done is called, by a later
  * poll. MRMA_AGAIN: there is no room now. MRMA_ERR_PROC_FAILED: the connection is not open.
- * MRMA_ERR_NO_MEM: the local memory cannot be reached so, but by packets. Any
- * other error is the channel's. done is called only after MRMA_SUCCESS. */
+ * MRMA_ERR_NO_MEM: the local memory can be reached by packets only. Any other error is the
+ * channel's. done is called only after MRMA_SUCCESS. */
 int ch3_rdma_start(struct ch3_vc *vc, struct ch3_rdma *op);
 
 /* ch3_rdma_start_own is ch3_rdma_start for an atomic operation on this process's own memory, which
  * is registered with the channel ch. */
 int ch3_rdma_start_own(struct ch3_channel *ch, struct ch3_rdma *op);
 
-/* ch3_atomics returns what the channel says that it takes of atomic operations; part of it. NULL:
- * it puts and gets nothing without packets. */
+/* ch3_atomics returns which atomic operations the channel takes. The result is part of the channel.
+ * NULL: the channel does no puts and gets without packets. */
 const struct ch3_atomics *ch3_atomics(const struct ch3_channel *ch);
 
 /* ch3_mem_register registers memory with a channel that has CH3_CAP_RDMA, as its mem_register
@@ -218,8 +220,8 @@ const struct ch3_atomics *ch3_atomics(const struct ch3_channel *ch);
 int ch3_mem_register(struct ch3_channel *ch, void *base, size_t len, struct ch3_mem_key *key,
                      struct ch3_mem **mem);
 
-/* ch3_mem_release takes back what the channel's mem_register gave: no peer may reach the memory any
- * more, and mem is gone. */
+/* ch3_mem_release ends what the channel's mem_register has begun: no peer may reach the memory any
+ * more, and mem is freed. */
 void ch3_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
 
 /* ch3_unsent returns whether anything waits to leave, to any peer. May be called without the lock;
@@ -234,8 +236,8 @@ static inline bool ch3_unsent(const struct ch3 *c)
  * lock. */
 bool ch3_unsent_must_poll(const struct ch3 *c);
 
-/* ch3_vc_idle notes that the queue of vc is empty, so that it is no longer among those that a poll
- * looks at. Only for sendq.c and vc.c. */
+/* ch3_vc_idle notes that the queue of vc is empty, so that polls no longer look at vc. Only for
+ * sendq.c and vc.c. */
 void ch3_vc_idle(struct ch3_vc *vc);
 
 /* ch3_stream_end takes st out of its queue and calls its done with err, after which st may be gone.
@@ -251,19 +253,19 @@ bool ch3_poll(struct ch3 *c);
  * thread, at any time. */
 bool ch3_pending(const struct ch3 *c);
 
-/* ch3_pending_silent returns whether a channel without CH3_CAP_WAIT has something to deliver: who
- * sleeps on descriptors would not notice that. Called without the lock. */
+/* ch3_pending_silent returns whether a channel without CH3_CAP_WAIT has something to deliver: a
+ * thread that sleeps on descriptors would not notice that. Called without the lock. */
 bool ch3_pending_silent(const struct ch3 *c);
 
-/* ch3_must_poll returns whether a channel wakes nobody when something arrives (CH3_CAP_POLLED): who
- * sleeps must poll again soon. May be called without the lock. */
+/* ch3_must_poll returns whether some channel wakes nobody when something arrives (CH3_CAP_POLLED):
+ * a thread that sleeps must poll again soon. May be called without the lock. */
 static inline bool ch3_must_poll(const struct ch3 *c)
 {
     return atomic_load_explicit(&c->polled, memory_order_relaxed);
 }
 
-/* ch3_looks_by_calls returns whether a channel is one at which nobody can look without a call of
- * its provider, as at the network; rings are looked at by a load. May be called without the lock.
+/* ch3_looks_by_calls returns whether one of the channels needs calls of its provider to look for
+ * arrivals, as the network does; rings need a load only. May be called without the lock.
  */
 static inline bool ch3_looks_by_calls(const struct ch3 *c)
 {

@@ -37,16 +37,16 @@ void ch3_channel_unsent(struct ch3_channel *ch, int change)
         c->queued(c->handler_ctx);
 }
 
-/* How many there are, all complete. */
+/* channels_of returns how many channels there are; all of these are complete. */
 static unsigned channels_of(const struct ch3 *c)
 {
     return atomic_load_explicit(&c->nchannels, memory_order_acquire);
 }
 
 /* ch3_poll pushes behind the channels' polls, not before them: a poll may make room, by credits
- * that arrive or by the end of a send, and nobody is told of that room again. So when it returns,
- * what is still queued has no room, and who sleeps next, or leaves for the host, will be woken for
- * it. */
+ * that arrive or by the end of a send, and nobody is told of that room again. So when ch3_poll
+ * returns, what is still queued has no room, and a thread that sleeps next, or enters the host,
+ * will be woken when there is room. */
 bool ch3_poll(struct ch3 *c)
 {
     bool moved = false;

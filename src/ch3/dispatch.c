@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dispatch.c - from an arrived packet to its handler, and from the word of a put to who knows it.
+ * dispatch.c - takes an arrived packet to its handler, and the word of a put to the layer above.
  *
  * The header is copied, then checked here: version, type, length. A packet that fails is refused
- * and reported (the first few, then counted), never followed; what only the layer above can know
- * (epochs, window, rank, bounds) its handlers check.
+ * and reported (the first few, then counted), never followed; the handlers check what only the
+ * layer above can know (epochs, window, rank, bounds).
  *
  * Locks: the engine's, held by the channel's caller. Neighbours: the channels call this,
  * src/rma/layer/handlers.c has the table of handlers.
@@ -15,7 +15,7 @@
 
 enum { REPORTED_BAD_PACKETS = 5 };
 
-/* What is wrong with the header, or NULL. */
+/* header_fault returns what is wrong with the header, or NULL. */
 static const char *header_fault(const struct pkt_hdr *hdr, size_t len)
 {
     if (hdr->version != PKT_VERSION)

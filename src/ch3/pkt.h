@@ -2,10 +2,10 @@
 /*
  * pkt.h - the wire format: everything one process says to another.
  *
- * Fixed-width little-endian fields, sizes and offsets asserted, one version. A
- * packet is a header, for PKT_OPS followed by operation records, each record by
- * its target bytes and its data, for PKT_REPLY by parts with data; records and parts are
- * 8-byte aligned. A packet never exceeds PKT_MAX bytes. Nothing in a packet is trusted before
+ * Fields are little-endian and of fixed width; their sizes and offsets are asserted; there is one
+ * version. A packet begins with a header. In a PKT_OPS operation records follow it, each with its
+ * target bytes and its data behind it; in a PKT_REPLY parts with data follow it. Records and parts
+ * are 8-byte aligned. A packet never exceeds PKT_MAX bytes. Nothing in a packet is trusted before
  * header_fault (dispatch.c) and the handler's own checks have passed it.
  *
  * One PKT_OPS carries any number of operations of one epoch to one target and
@@ -34,10 +34,13 @@ enum pkt_type {
     PKT_REPLY,       /* target -> origin: data for a get-like request */
     PKT_ERROR,       /* target -> origin: an operation was refused */
     PKT_SYNC,        /* to rank + 2^k: the sender has entered barrier seq (MPI_Win_free) */
-    PKT_COUNTS,      /* to rank + 2^k: bytes to expect in fence seq, on their way to those who do */
+    PKT_COUNTS,      /* to rank + 2^k: how many bytes processes have to expect in fence seq; others
+                        pass this on */
     PKT_REGION_ASK,  /* origin -> target: which attached region has address offset? */
-    PKT_REGION,      /* target -> origin: that is region number seq (struct pkt_region); 0: none */
-    PKT_REGION_GONE, /* target -> origin: region number seq is being detached, leave it */
+    PKT_REGION,      /* target -> origin: the region asked for has the number seq (struct
+                        pkt_region); 0: none */
+    PKT_REGION_GONE, /* target -> origin: region number seq is being detached; the origin must stop
+                        using it */
     PKT_REGION_LEFT, /* origin -> target: nothing here uses region number seq any more */
     PKT_TYPE_LAST
 };
@@ -46,11 +49,11 @@ enum pkt_flag {
     PKT_F_LOCK_SHARED = 1 << 0, /* first of a lock epoch: acquire, then apply */
     PKT_F_LOCK_EXCLUSIVE = 1 << 1,
     PKT_F_WANT_OPEN = 1 << 2, /* more follows: tell the origin when the epoch is open */
-    PKT_F_FLUSH = 1 << 3,     /* acknowledge when all before and in this packet is applied;
+    PKT_F_FLUSH = 1 << 3,     /* acknowledge when everything before and in this packet is applied;
                                  PKT_REPLY: acknowledges number seq as well */
     PKT_F_UNLOCK = 1 << 4,    /* release the lock, then acknowledge */
     PKT_F_COMPLETE = 1 << 5,  /* last of a PSCW access epoch */
-    PKT_F_FENCE = 1 << 6,     /* last of a fence phase; total tells how much it was */
+    PKT_F_FENCE = 1 << 6,     /* last of a fence phase; total says how many bytes it had */
     PKT_F_LOCK_ALL = 1 << 7, /* a shared lock that waits for no request that waits: target_lock.h */
 };
 
@@ -70,7 +73,8 @@ struct pkt_hdr {
     uint8_t flags;    /* enum pkt_flag, PKT_OPS; PKT_REPLY: PKT_F_FLUSH or none */
     uint32_t len;     /* bytes of the packet, header included */
     uint32_t win;     /* the receiver's index of the window */
-    uint32_t win_gen; /* and its generation: a window freed and its index reused is noticed */
+    uint32_t win_gen; /* the window's generation, by which the receiver notices that a window was
+                         freed and its index is used again */
     uint32_t rank;    /* the sender's rank in the window */
     uint32_t seq;     /* epoch, acknowledgement, barrier, fence or region number by type; PKT_ERROR:
                          PKT_ERROR_ALL, PKT_ERROR_LOST or PKT_ERROR_BYTES times the bytes of the
@@ -81,8 +85,8 @@ struct pkt_hdr {
                          that the network reaches the region by itself */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
                         request: fences that the origin has passed; PKT_ERROR: struct pkt_refusal as
-                        a word; PKT_SYNC: enum mrma_err, with which the sender failed;
-                        PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
+                        a word; PKT_SYNC: enum mrma_err, with which the sender failed; PKT_COUNTS:
+                        the round, and PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_OPS with PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK
                         returns; PKT_COUNTS: pairs of the round that follow in further packets;
                         PKT_REGION_ASK: an address; PKT_REGION_GONE: that of the region; PKT_ERROR:
@@ -92,12 +96,12 @@ static_assert(sizeof(struct pkt_hdr) == 40, "wire size");
 static_assert(offsetof(struct pkt_hdr, win) == 8, "wire offset");
 static_assert(offsetof(struct pkt_hdr, offset) == 32, "wire offset");
 
-/* seq of a PKT_ERROR: the packet could not be read to its end, so which requests were in
- * it is not known. All that the origin awaits from this target in this window fail. */
+/* seq of a PKT_ERROR: the packet could not be read to its end, so it is not known which requests
+ * were in it. All requests that the origin awaits from this target in this window fail. */
 enum { PKT_ERROR_ALL = 1 };
 /* seq of a PKT_ERROR: no operation was refused, but the process of rank count is lost. */
 enum { PKT_ERROR_LOST = 2 };
-/* What the seq of another PKT_ERROR is a multiple of. */
+/* In all other PKT_ERRORs seq is a multiple of this. */
 enum { PKT_ERROR_BYTES = 4 };
 
 enum pkt_op_kind {
@@ -113,7 +117,8 @@ enum pkt_op_kind {
     PKT_OP_KIND_LAST
 };
 
-/* Why a record was refused, and what it was: for the origin's message, which may find any value. */
+/* Why a record was refused, and what the record was. The origin uses it for a message, and must
+ * expect any value. */
 struct pkt_refusal {
     uint8_t err;   /* enum mrma_err */
     uint8_t kind;  /* enum pkt_op_kind; PKT_OP_NONE: no record is known, as with PKT_ERROR_ALL */
@@ -146,10 +151,10 @@ struct pkt_op {
     uint8_t form;      /* enum pkt_form */
     uint32_t nseg;     /* target segments that follow, by form */
     uint32_t request;  /* origin's request for replies, by kind; PKT_OP_TYPE: the number */
-    uint16_t data_len; /* bytes of data behind the target's, before padding to 8 */
+    uint16_t data_len; /* bytes of data behind the target bytes, before padding to 8 */
     uint8_t notify;    /* 1 + the number of the notification that the target raises when it has done
-                          the record, 0: none; in the last record of an operation. A put of no
-                          bytes has one record, without segments (PKT_NOTIFY_BYTES) */
+                          the record, 0: none; in the last record of an operation. A put of no bytes
+                          has one record, without segments (PKT_NOTIFY_BYTES) */
     uint8_t zero;
     uint64_t offset; /* position in the operation's packed data; PKT_OP_TYPE: extent, signed */
 };
@@ -158,8 +163,8 @@ static_assert(offsetof(struct pkt_op, form) == 3, "wire offset");
 static_assert(offsetof(struct pkt_op, notify) == 14, "wire offset");
 static_assert(PKT_MAX <= UINT16_MAX, "a packet's data fits into data_len");
 
-/* As so many bytes a fence counts a notification alone, which names none: else the target would not
- * wait for it. */
+/* A fence counts a notification alone, which names no bytes, as so many bytes: else the target
+ * would not wait for it. */
 enum { PKT_NOTIFY_BYTES = 1 };
 
 /* The commonest operation in few bytes: the whole record in front of its data (padded to 8). */
@@ -198,17 +203,19 @@ struct pkt_run {
 };
 static_assert(sizeof(struct pkt_run) == 32, "wire size");
 
-/* What a target keeps of an origin's datatypes in a window: the last so many that came, and
- * of them the last with so many runs together. A definition fits into a packet with a record. */
+/* Which datatypes of an origin a target keeps for a window: the last PKT_TYPES that came and, of
+ * these, the last ones that have PKT_TYPES_RUNS runs together. A definition has at most
+ * PKT_TYPE_RUNS runs, so that it fits into a packet with a record. */
 enum { PKT_TYPES = 32, PKT_TYPES_RUNS = 2048, PKT_TYPE_RUNS = 480 };
 static_assert(sizeof(struct pkt_hdr) + 2 * sizeof(struct pkt_op) +
                       PKT_TYPE_RUNS * sizeof(struct pkt_run) + sizeof(struct pkt_typed) + 64 <=
                   PKT_MAX,
               "a definition and a record");
 /* At most so many packets of an origin wait at a target for their epoch: those that may be early,
- * and what may leave behind them without waiting (rma/origin/open_packet.c). */
+ * and the packets that may leave behind them without waiting (rma/origin/open_packet.c). */
 enum { PKT_PARKED_MAX = 8 };
-/* In a dynamic window, whose memory may have gaps, a record of this form names at most: */
+/* How many bytes a record of the form PKT_FORM_TYPED names at most in a dynamic window, whose
+ * memory may have gaps. */
 enum { PKT_TYPED_DYNAMIC = 64 * 1024 };
 
 /* PKT_REPLY: in front of len bytes, padded to 8, of the result of a request. */
@@ -219,7 +226,8 @@ struct pkt_part {
 };
 static_assert(sizeof(struct pkt_part) == 16, "wire size");
 
-/* Bytes of a result that one packet carries: what an accumulate that fetches names at most. */
+/* How many bytes of a result one packet carries; an accumulate that fetches names at most so
+ * many. */
 #define PKT_REPLY_MAX (PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_part))
 static_assert(PKT_REPLY_MAX % 8 == 0, "whole with its padding");
 
@@ -238,7 +246,7 @@ struct pkt_region {
 };
 static_assert(sizeof(struct pkt_region) == 32, "wire size");
 
-/* In total: pairs were lost on the way, nobody may rely on the sums. */
+/* A bit of total: pairs were lost on the way, so nobody may rely on the sums. */
 #define PKT_COUNTS_BROKEN (UINT32_C(1) << 31)
 
 /* pkt_fetches returns whether an operation of this kind is answered with data. */

@@ -60,7 +60,8 @@ static inline void commit(struct ch3_vc *vc, size_t len, bool hurried)
         ch->ops->commit_quietly(ch, vc, len);
 }
 
-/* Send what the stream at the head gives while there is room. True: it is finished. */
+/* push_stream sends what the stream at the head builds while there is room. True: the stream is
+ * finished. */
 static bool push_stream(struct ch3_vc *vc, struct ch3_stream *st)
 {
     struct ch3_channel *ch = vc->channel;
@@ -109,16 +110,17 @@ static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
     c->stats.queued++;
     if (st->owner)
         ++*st->owner;
-    if (list_node_queued(&vc->pending_link)) /* also where a done call-back of this queue sends */
+    if (list_node_queued(&vc->pending_link)) /* also true where a done call-back of this queue
+                                                sends */
         return;
     list_push_back(&c->pending_vcs, &vc->pending_link);
     atomic_fetch_add_explicit(&c->unsent, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&vc->channel->queues, 1, memory_order_relaxed);
 }
 
-/* A queue that was empty keeps something: the layer above must know, and the receiver is woken, as
- * packets that were committed quietly may be what fills its ring. No packet is committed quietly
- * before the queue is empty again. */
+/* report_queued is called when a queue that was empty has kept something. The layer above must
+ * know, and the receiver is woken, since its ring may be full of packets that were committed
+ * quietly. No packet is committed quietly before the queue is empty again. */
 static void report_queued(struct ch3_vc *vc, bool first)
 {
     struct ch3 *c = vc->ch3;

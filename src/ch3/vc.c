@@ -12,7 +12,7 @@
  * doc/protocol.md shows the same table.
  *
  * Locks: the engine's, held by the caller. Neighbours: sendq.c, whose queues end here; the
- * channels, which report what is lost.
+ * channels, which report lost connections.
  */
 #include "base/err.h"
 #include "ch3/ch3.h"
@@ -66,7 +66,8 @@ static void fail_queue(struct ch3_vc *vc)
     ch3_vc_idle(vc);
 }
 
-/* From the start again after each: its done may have sent or ended others. */
+/* The walk begins again after each stream, since the stream's done may have sent or ended
+ * others. */
 void ch3_vc_drop(struct ch3_vc *vc, const uint32_t *owner)
 {
     struct list_node *link = list_first(&vc->sendq);

@@ -6,8 +6,9 @@
  * peers, the segments of others that it has mapped, the agent thread, and the
  * CH3 and RMA layers on top. engine_impl.c gives src/rma its view of all that.
  *
- * Locks: agent_lock around the start of the agent; the engine's own lock is src/rma's (rma_enter).
- * Neighbours: src/mpi makes one engine a process; tests and mpi-rma-info make engines of their own.
+ * Locks: agent_lock is held around the start of the agent; the engine's own lock is src/rma's
+ * (rma_enter). Neighbours: src/mpi makes one engine for the process; tests and mpi-rma-info make
+ * engines of their own.
  */
 #include "engine/engine.h"
 
@@ -79,7 +80,8 @@ static void *agent_main(void *arg)
     return NULL;
 }
 
-/* Bound by the thread that starts it, so that whoever has made a window finds it bound. */
+/* agent_bind binds the agent to its processors. The thread that starts the agent calls it, so that
+ * the agent is bound when the creation of a window returns. */
 static void agent_bind(const struct engine *e)
 {
     const char *where = e->conf.agent_cpu;
@@ -91,7 +93,8 @@ static void agent_bind(const struct engine *e)
                 where, strerror(err));
 }
 
-/* Signals stay with the application's threads. */
+/* agent_begin starts the agent with all signals blocked, so that the application's threads get
+ * them. */
 static int agent_begin(struct engine *e)
 {
     sigset_t all, old;
@@ -104,7 +107,8 @@ static int agent_begin(struct engine *e)
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!err) { /* not before it is sure: others leave operations to it from then on */
+    if (!err) { /* not before the agent is sure to run: from then on others leave operations to
+                   it */
         polling_agent_begins(&e->own->polling);
         agent_bind(e);
         return MRMA_SUCCESS;
@@ -144,12 +148,14 @@ static int make_own_segment(struct engine *e)
     e->own->magic = PROCSEG_MAGIC;
     e->own->uid = e->uid;
     e->membarrier =
-        e->membarrier && event_membarrier(); /* which may be refused since it registered */
+        e->membarrier && event_membarrier(); /* which may be refused although the registration has
+                                                succeeded */
     atomic_store_explicit(&e->own->polling.threads.membarrier, e->membarrier, memory_order_relaxed);
     return MRMA_SUCCESS;
 }
 
-/* From the start: later the program may have used up all descriptors. */
+/* open_doorbell_fd is called when the engine is made: later the program may have used up all
+ * descriptors. */
 static int open_doorbell_fd(struct engine *e)
 {
     e->doorbell_fd = doorbell_ring_fd();

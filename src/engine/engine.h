@@ -2,9 +2,9 @@
 /*
  * engine.h - one process's end of the library, all layers put together.
  *
- * An engine is a value with no state outside it: src/mpi has one per process,
- * tests and simulations as many as they like. Created at the first window or
- * MPI_Alloc_mem, destroyed in MPI_Finalize.
+ * An engine is a value with no state outside it: src/mpi has one per process, tests and simulations
+ * as many as they like. It is created at the first window or MPI_Alloc_mem and destroyed in
+ * MPI_Finalize.
  */
 #ifndef MRMA_ENGINE_ENGINE_H
 #define MRMA_ENGINE_ENGINE_H
@@ -28,8 +28,9 @@ struct engine_process {
     bool threads;                /* several threads may call at once (MPI_THREAD_MULTIPLE) */
     bool membarrier;             /* event_membarrier_register has succeeded (sys/futex_event.h) */
     int world_rank;              /* for messages */
-    void (*host_progress)(void); /* env.h; NULL: there is no host */
-    void (*say_call)(char *text, size_t len); /* env.h; NULL: there is no program above */
+    void (*host_progress)(void); /* rma_env.host_progress; NULL: there is no host */
+    void (*say_call)(char *text, size_t len); /* rma_env.say_call; NULL: there is no program
+                                                 above */
 };
 
 /* engine_create makes an engine with its segment, heaps and channel of shared memory; agent and
@@ -77,26 +78,26 @@ struct engine_counts {
 };
 
 /* engine_count stops the agent, so that nothing changes any more, and adds what the engine has
- * counted to *sum. No window is used after it. */
+ * counted to *sum. No window is used after this call. */
 void engine_count(struct engine *e, struct engine_counts *sum);
 
 /* engine_alloc_begin is called when a call of MPI_Alloc_mem or MPI_Free_mem begins, and returns the
- * time for engine_alloc_end; 0: nobody wants to know. Any thread. */
+ * time, which engine_alloc_end takes. 0: nobody wants these counts. Any thread. */
 uint64_t engine_alloc_begin(const struct engine *e);
 
-/* engine_alloc_end counts what such a call has done: bytes allocated in so many calls, and the time
- * since began. Any thread. */
+/* engine_alloc_end counts what such a call has done: so many calls that allocated so many bytes,
+ * and the time since began. Any thread. */
 void engine_alloc_end(struct engine *e, uint64_t began, uint64_t calls, uint64_t bytes);
 
 /* engine_fork_prepare is called before every fork of the process: from now on MPI_Alloc_mem waits
  * in other threads. */
 void engine_fork_prepare(struct engine *e);
 
-/* engine_fork_parent is called in the parent after the fork, or instead of a fork. */
+/* engine_fork_parent is called in the parent after the fork, or when no fork follows after all. */
 void engine_fork_parent(struct engine *e);
 
-/* engine_fork_child is called in the child, which has copies of MPI_Alloc_mem's memory then, and
- * does not answer for the parent on the network. */
+/* engine_fork_child is called in the child. From then on the child has copies of MPI_Alloc_mem's
+ * memory, and does not answer for the parent on the network. */
 void engine_fork_child(struct engine *e);
 
 #endif

@@ -3,8 +3,8 @@
  * engine_impl.c - src/rma's environment on real processes, put together; and the
  * record by which this process is known to others.
  *
- * A process is identified by a random number made when its engine is created,
- * never by a rank; what a node is says sys/node.h.
+ * A process is identified by a random number made when its engine is created, never by a rank;
+ * sys/node.h says what a node is.
  *
  * No locks: the record is made before anybody else sees the engine. Neighbours: engine_net.c, which
  * changes the record when the network is opened; the bootstrap, which carries it.
@@ -55,8 +55,9 @@ static void env_host_progress(void *ctx)
     e->host_progress();
 }
 
-/* How many processes of the job the launcher has started here: Hydra and Open MPI say it.
- * Others may join by MPI_Comm_spawn; windows look after that themselves. */
+/* node_procs_bound returns how many processes of the job the launcher has started on this node,
+ * which Hydra and Open MPI tell. Others may join by MPI_Comm_spawn; the creation of a window
+ * notices these by itself. */
 static int node_procs_bound(void)
 {
     static const char *const names[] = {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"};

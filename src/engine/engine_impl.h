@@ -30,13 +30,15 @@ struct proc_record {
     uint64_t uid;
     uint64_t node[2]; /* sys/node.h */
     struct seg_name seg;
-    uint64_t started; /* sys/procstart.h: seg.pid is it only with this */
+    uint64_t started; /* when it began: a process with the id seg.pid is this one only if it began
+                         then (sys/procstart.h) */
     uint64_t probe_addr, probe_value;
-    uint64_t probe_segment; /* which has it, for XPMEM; 0: this process exports nothing */
+    uint64_t probe_segment; /* the segment that has the probe, for XPMEM; 0: this process exports
+                               nothing */
     struct topo_cpuset cpus;
-    uint32_t membarrier; /* may notify without a fence */
+    uint32_t membarrier; /* others may notify it without a fence */
     uint32_t net;        /* enum proc_net */
-    uint64_t rdma;       /* not 0: its network puts and gets by itself; told with net */
+    uint64_t rdma;       /* not 0: its network puts and gets by itself; set when net is */
     unsigned char secret[NMOFI_SECRET_BYTES]; /* what is sent to it begins with a hash of this */
     struct nmofi_name name;                   /* its network endpoint, where net is not NET_NONE */
 };
@@ -55,8 +57,9 @@ struct engine {
     uint64_t uid;                             /* of this process, unique */
     uint64_t node[2];                         /* as in its record */
     bool membarrier;        /* registered for notifications without a fence (sys/futex_event.h) */
-    struct heap *heap;      /* of windows: their memory, control blocks and rings */
-    struct heap *user_heap; /* of MPI_Alloc_mem: children get copies, and it outlives the engine */
+    struct heap *heap;      /* heap of windows: their memory, control blocks and rings */
+    struct heap *user_heap; /* heap of MPI_Alloc_mem: children get copies, and it outlives the
+                               engine */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
     struct procseg *own; /* in own_seg */
@@ -66,19 +69,25 @@ struct engine {
     struct rma_env env;
     struct rma rma;
     struct rma_proc_record
-        record;           /* own; changed when the network is opened, under the engine's lock */
-    struct map peers;     /* struct engine_peer by uid: by shared memory and rings */
-    struct map net_peers; /* the same by the network; a process may be in both */
+        record;           /* this process's own; changed when the network is opened, under the
+                             engine's lock */
+    struct map peers;     /* struct engine_peer by uid, of processes reached by shared memory and
+                             rings */
+    struct map net_peers; /* the same, of processes reached by the network; a process may be in both
+                             maps */
     struct map mapped;    /* struct mapped_seg by inode: others' segments */
-    size_t sweep_at;      /* peers in both maps: then those that have ended are looked for */
-    pthread_mutex_t maps_lock;      /* the maps: creation and the agent. Inside the engine's lock */
+    size_t sweep_at;      /* when both maps together have so many peers, those that have ended are
+                             looked for */
+    pthread_mutex_t maps_lock;      /* guards the maps between creations and the agent; taken inside
+                                       the engine's lock */
     struct shm_xpmem *xpmem;        /* NULL: nothing is exported or attached */
     struct attached_cache attached; /* where xpmem is there */
     uint64_t probe_segment;         /* as in its record */
     _Atomic bool export_ended;      /* nothing more is exported */
     struct nmofi *net;              /* NULL until a window needs it */
-    pthread_mutex_t net_lock;       /* its opening. Outside the engine's lock */
-    struct doorbell bell, agent_bell; /* with the network: where its waits are woken */
+    pthread_mutex_t net_lock;       /* guards the opening of the network; taken outside the engine's
+                                       lock */
+    struct doorbell bell, agent_bell; /* with the network: the doorbells that wake its waits */
     pthread_mutex_t agent_lock;       /* its start, at windows */
     pthread_t agent;
     _Atomic bool agent_stop;
@@ -93,7 +102,8 @@ static inline struct proc_record proc_record_of(const struct rma_proc_record *re
 }
 
 /* engine_env_init makes this process's record and fills env with what concerns it. Returns
- * MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) without random numbers; nothing is to be undone then. */
+ * MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) where no random numbers can be had; nothing is to be
+ * undone then. */
 int engine_env_init(struct engine *e);
 
 /* engine_env_fini undoes engine_env_init. */
@@ -112,8 +122,8 @@ void *engine_map_ring(struct engine *e, const struct heap_loc *where, size_t siz
 /* engine_unmap_ring undoes one engine_map_ring. */
 void engine_unmap_ring(struct engine *e, void *handle);
 
-/* engine_unmap_process unmaps what is kept mapped of the process pid, which has ended, and is not
- * in use. */
+/* engine_unmap_process unmaps the segments of the process pid, which has ended, that are mapped
+ * here and not in use. */
 void engine_unmap_process(struct engine *e, int32_t pid);
 
 /* engine_attach_init loads XPMEM where it may be used, before engine_env_init, which tells
@@ -123,7 +133,8 @@ void engine_attach_init(struct engine *e);
 /* engine_attach_offer fills env with the functions that attach memory, where XPMEM was loaded. */
 void engine_attach_offer(struct engine *e);
 
-/* engine_attach_probe returns whether XPMEM reaches the process of rec, which it tries. */
+/* engine_attach_probe tries XPMEM on the process of rec, and returns whether it reaches that
+ * process. */
 bool engine_attach_probe(struct engine *e, const struct proc_record *rec);
 
 /* engine_attach_count returns how often a region of another process was attached. */
@@ -141,20 +152,21 @@ void engine_peer_close(struct engine *e);
 /* engine_peer_fini frees all peers. */
 void engine_peer_fini(struct engine *e);
 
-/* engine_peer_sweep frees what belongs to processes that have ended, or whose connection has, and
- * that no window names any more. Under the engine's lock, not from within a poll. It costs little,
- * since it looks only when twice as many are known as it left. */
+/* engine_peer_sweep frees what belongs to processes that no window names any more and that have
+ * ended, or whose connection has ended. Under the engine's lock, not from within a poll. It costs
+ * little, since it looks only when twice as many peers are known as the last look has left. */
 void engine_peer_sweep(struct engine *e);
 
 /* engine_channel_env returns what the channel of shared memory needs from the engine. */
 struct shm_channel_env engine_channel_env(struct engine *e);
 
-/* engine_same_node returns whether the node is this process's own, whatever is pretended. */
+/* engine_same_node returns whether node is this process's own node, whatever MPIRMA_RANKS_PER_NODE
+ * pretends. */
 bool engine_same_node(const struct engine *e, const uint64_t node[2]);
 
-/* engine_net_find returns the connection over the network of the process with this uid, made now if
- * a window's records name the process. NULL: it is not known. engine is a struct engine. From poll,
- * under the engine's lock. */
+/* engine_net_find returns the connection over the network of the process with this uid, which is
+ * made now if a window's records name the process. NULL: the process is not known. engine is a
+ * struct engine. From poll, under the engine's lock. */
 struct ch3_vc *engine_net_find(void *engine, uint64_t uid);
 
 /* engine_net_init fills env with the function that opens the network. */

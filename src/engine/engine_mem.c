@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * engine_mem.c - memory of src/rma's environment: from the heaps, and others' segments mapped once
- * and counted.
+ * engine_mem.c - the memory functions of src/rma's environment: memory comes from the heaps;
+ * segments of others are mapped once, and their uses are counted.
  *
- * A mapping that nobody uses any more is dropped, but for heap chunks of processes that live: many
- * windows share those, and the next one costs no system call. Locks: maps_lock around the map of
- * segments. Neighbours: shm/heap.h, shm/segment.h.
+ * A mapping that nobody uses any more is dropped, except for heap chunks of processes that live:
+ * many windows share these chunks, so the next window costs no system call. Locks: maps_lock around
+ * the map of segments. Neighbours: shm/heap.h, shm/segment.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ struct mapped_seg {
     unsigned refs;
     bool keep; /* a heap chunk that many windows share: stays mapped when unused */
     struct seg_name
-        name; /* by which others open it: its maker's descriptor, for here is maybe none */
+        name; /* by which others open it; it has the descriptor of the segment's maker, since this
+                 process may have none */
 };
 
 static struct heap_loc loc_of(const struct rma_mem_loc *loc)
@@ -46,14 +47,15 @@ static uint64_t env_mem_untouched(void *ctx, const void *ptr, size_t len)
     return heap_untouched(((struct engine *)ctx)->heap, ptr, len);
 }
 
-/* The engine's own segment is of the kind that all its segments are. */
+/* The engine's own segment is of the same kind as all its segments. */
 static int env_mem_fits(void *ctx, uint64_t bytes)
 {
     struct engine *e = ctx;
     return seg_fits(&e->own_seg, bytes, &e->log);
 }
 
-/* In a segment that is mapped here, whoever has made it: a part of MPI_Win_allocate_shared. */
+/* mapped_find looks for ptr in the segments of others that are mapped here, as a part of
+ * MPI_Win_allocate_shared is. */
 static bool mapped_find(struct engine *e, const void *ptr, size_t len, struct heap_loc *loc)
 {
     const uintptr_t at = (uintptr_t)ptr;
@@ -94,7 +96,8 @@ static void env_mem_unpin(void *ctx, const void *ptr)
     heap_unpin(((struct engine *)ctx)->user_heap, ptr);
 }
 
-/* The file is what counts: the same inode number may be on two file systems. */
+/* map_key returns a key that depends on the file, since two file systems may have the same inode
+ * number. */
 static uint64_t map_key(const struct seg_name *name)
 {
     return name->inode ^ (name->device << 48 | name->device >> 16);
@@ -227,7 +230,7 @@ void engine_unmap_ring(struct engine *e, void *handle)
     env_mem_unmap(e, handle);
 }
 
-/* The map may not change while it is walked: again from its start after each. */
+/* The map may not change while it is walked, so the walk begins again after each removal. */
 void engine_unmap_process(struct engine *e, int32_t pid)
 {
     size_t cursor = 0;

@@ -3,23 +3,23 @@
  * engine_net.c - the network channel of an engine: opened at the first window that
  * needs it, by all processes of that window together.
  *
- * Whether a window needs it follows from the records that all have (rma/create/win_create.c),
- * so all come here or none does. Where some process's address is not known, those that have no
- * endpoint open one; one exchange tells the addresses and who has failed, and completes the
- * records, which later windows use again. Whatever fails here
- * alone is told in it, so that nobody waits for who has given up: what could not be told
- * is memory to receive into, which the caller has had since before the records.
+ * Whether a window needs it follows from the records that all have (rma/create/win_create.c), so
+ * all come here or none does. Where some process's address is not known, the processes that have no
+ * endpoint open one. One exchange tells the addresses and who has failed, and completes the
+ * records, which later windows use again. A process that fails says so in the exchange, so that
+ * nobody waits for it. Only a lack of memory to receive into could not be told so; that memory the
+ * caller has had since before the records.
  *
- * Trust: each process makes a random secret and tells it in its record. What is sent
- * to a process begins with a hash that takes that process's secret to make, so only
- * who took part in an exchange with it is heard. As the secret belongs to the receiver,
- * processes that met in different windows need not agree on one.
+ * Trust: each process makes a random secret and tells it in its record. What is sent to a process
+ * begins with a hash that takes that process's secret to make, so a process hears only those that
+ * took part in an exchange with it. As the secret belongs to the receiver, processes that met in
+ * different windows need not agree on a secret.
  *
- * Interface: MPIRMA_OFI_INTERFACE; else loopback if all processes of the window are
- * on one node; else the provider's first other one. An endpoint on loopback is of no
- * use to a later window over several machines, which is refused with the remedy.
+ * The interface is that of MPIRMA_OFI_INTERFACE; else loopback if all processes of the window are
+ * on one node; else the provider's first interface that is not loopback. An endpoint on loopback is
+ * of no use to a later window over several machines, which is refused with the remedy.
  *
- * Locks: net_lock around opening, outside the engine's lock.
+ * Locks: net_lock is held while the network is opened, outside the engine's lock.
  *
  * Neighbours: netmod/ofi, the network; engine_peer.c, the processes that are reached through it.
  */
@@ -46,9 +46,10 @@ static bool on_one_node(const struct engine *e, const struct rma_procs *procs)
     return true;
 }
 
-/* Which of the processes of this node among the records this one is: of the real node, whatever is
- * pretended, since its processes share the cards. cpus[] gets where these run, from the first to
- * this one. */
+/* index_on_node returns the index of this process among the processes of its node that are in the
+ * records. It takes the real node, whatever MPIRMA_RANKS_PER_NODE pretends, since the processes of
+ * a real node share its cards. cpus[] gets the processors on which these processes run, from the
+ * first process to this one. */
 static unsigned index_on_node(const struct engine *e, const struct rma_procs *procs,
                               struct topo_cpuset *cpus)
 {
@@ -139,7 +140,8 @@ static int open_endpoint(struct engine *e, const struct company *company)
     return err;
 }
 
-/* Memory that cannot be registered is reached by packets. */
+/* register_memory registers the window's memory with the network. Memory that cannot be registered
+ * is reached by packets. */
 static void register_memory(struct engine *e, struct rma_net_mem *mine, struct rma_net_key *key)
 {
     struct ch3_channel *ch = nmofi_channel(e->net);
@@ -174,7 +176,7 @@ static struct offer make_offer(struct engine *e, const struct company *company,
     return mine;
 }
 
-/* The same answer at all processes: from what all know. */
+/* check_reach gives the same answer at all processes, since it uses only what all of them know. */
 static int check_reach(const struct engine *e, uint32_t net, int rank, bool one_node)
 {
     return net != NET_LOOPBACK || one_node
@@ -207,7 +209,8 @@ static int take_offers(struct engine *e, const struct offer *offers, const struc
     return MRMA_SUCCESS;
 }
 
-/* Everybody has an endpoint, which all know: only memory is to be told of, if cards reach it. */
+/* exchange_keys is called where every process has an endpoint that all know: only the keys of
+ * memory are exchanged, if cards reach memory. */
 static int exchange_keys(struct engine *e, struct boot *boot, const struct rma_procs *procs,
                          struct rma_net_mem *memory, struct rma_net_keys *keys)
 {

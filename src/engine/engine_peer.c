@@ -2,13 +2,13 @@
 /*
  * engine_peer.c - the processes behind records: found or made, connected, watched.
  *
- * A process may be two peers: one that is reached through shared memory and rings,
- * and one over the network (another node, a pretended one, MPIRMA_PATH=net-packets).
- * Both stay known while the process lives: the next window with the same processes
- * costs no system call. Of those that have ended, and that no window names any more, everything is
- * freed when others come (engine_peer_sweep), so that thousands may come and go. Nothing is
+ * A process may be two peers: one that is reached through shared memory and rings, and one that is
+ * reached over the network (another node, a pretended one, MPIRMA_PATH=net-packets). Both stay
+ * known while the process lives: the next window with the same processes costs no system call.
+ * Everything that belongs to processes that have ended, and that no window names any more, is freed
+ * when other processes come (engine_peer_sweep), so that thousands may come and go. Nothing is
  * allocated or connected towards a network peer before the first packet (netmod/ofi). Locks:
- * maps_lock around the maps, inside the engine's lock.
+ * maps_lock for the maps, taken inside the engine's lock.
  *
  * Neighbours: shm/shm_channel.h and netmod/ofi/nmofi.h, which connect; engine_mem.c, which maps;
  * rma/env.h, whose functions for peers are here.
@@ -23,7 +23,8 @@
 #include "shm/cma_probe.h"
 #include "sys/procstart.h"
 
-/* What this process's rings on a node take together, unless the least of each is more. */
+/* How many bytes this process's rings on a node take together, unless their least sizes take
+ * more. */
 enum { RINGS_BYTES = 2 * 1024 * 1024 };
 
 struct engine_peer {
@@ -31,14 +32,16 @@ struct engine_peer {
     struct shm_peer shm;
     struct nmofi_peer net; /* peer.net */
     struct seg seg;        /* its process segment, where that is mapped */
-    bool machine;          /* process ids mean the same to both */
-    uint64_t started;      /* when it began, as it says; 0: it does not know */
-    int pidfd;             /* -1: nobody has asked yet whether it lives; under the engine's lock */
-    void *ring;            /* my ring to it, from the heap */
-    struct engine_peer *next; /* of those that are being freed */
+    bool machine;          /* process ids mean the same to this process and to it */
+    uint64_t started;      /* when it began, as it has told; 0: it does not know */
+    int pidfd;             /* -1: nobody has asked yet whether the process lives; under the engine's
+                              lock */
+    void *ring;            /* this process's ring to it, from the heap */
+    struct engine_peer *next; /* next in the list of peers that are being freed */
 };
 
-/* Map its process segment: where it sleeps, its stripe locks. */
+/* open_segment maps the peer's process segment, which has the words that it sleeps on and its
+ * stripe locks. */
 static int open_segment(struct engine *e, struct engine_peer *p, const struct proc_record *rec)
 {
     struct seg opened = {.fd = -1};
@@ -72,7 +75,7 @@ static void be_self(struct engine *e, struct engine_peer *p)
     p->peer.stripes = e->env.stripes;
 }
 
-/* Nothing leaves yet; the connection is made by the first packet. */
+/* init_net sends nothing; the first packet makes the connection. */
 static int init_net(struct engine *e, struct engine_peer *p, const struct proc_record *rec)
 {
     if (!e->net || rec->net == NET_NONE)
@@ -117,8 +120,8 @@ static int new_peer(struct engine *e, struct map *map, const struct proc_record 
     return MRMA_SUCCESS;
 }
 
-/* Does traffic with it take the network? Between processes that are treated as remote
- * by configuration too, unless rings are demanded. */
+/* by_net returns whether traffic with the process takes the network. It does so also between
+ * processes that the configuration treats as remote, unless the configuration demands rings. */
 static bool by_net(const struct engine *e, const struct proc_record *rec, bool node)
 {
     if (rec->uid == e->uid)
@@ -167,7 +170,7 @@ static bool has_ended(struct engine_peer *p)
     return !lives;
 }
 
-/* Take those that have ended and that nobody uses out of a map. Under maps_lock. */
+/* take_ended takes the peers that have ended and that nobody uses out of a map. Under maps_lock. */
 static void take_ended(struct map *map, struct engine_peer **ended)
 {
     size_t cursor = 0;
@@ -221,7 +224,7 @@ void engine_peer_sweep(struct engine *e)
     }
 }
 
-/* Some have ended, and a window with them is gone. */
+/* env_peers_sweep is called when some processes have ended and a window with them is gone. */
 static void env_peers_sweep(void *ctx)
 {
     struct engine *e = ctx;
@@ -239,8 +242,8 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     if (node) /* a window is being made */
         engine_peer_sweep(e);
     if (!rec.membarrier &&
-        engine_same_node(e, rec.node)) /* it must notify with a fence; nobody does
-                                                        before the window is agreed upon */
+        engine_same_node(e, rec.node)) /* others must notify this process with a fence; nobody
+                                          notifies it before the window is agreed upon */
         atomic_store_explicit(&e->own->polling.threads.membarrier, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
     int err = peer_locked(e, &rec, node, net, &p);
@@ -258,7 +261,7 @@ static void env_peer_put(void *ctx, struct rma_peer *peer)
     pthread_mutex_unlock(&e->maps_lock);
 }
 
-/* Of a ring to one of the peers on the node. */
+/* ring_bytes returns the size of a ring to one of the peers on the node. */
 static uint32_t ring_bytes(const struct engine *e)
 {
     const int seen = rma_node_procs(&e->rma), bound = e->env.node_procs_bound,
@@ -269,7 +272,7 @@ static uint32_t ring_bytes(const struct engine *e)
     return bytes;
 }
 
-/* Make a ring to the peer and announce it. Under maps_lock. */
+/* connect_locked makes a ring to the peer and announces it. Under maps_lock. */
 static int connect_locked(struct engine *e, struct engine_peer *p)
 {
     const uint32_t bytes = ring_bytes(e);
@@ -302,16 +305,16 @@ static int env_peer_connect(void *ctx, struct rma_peer *peer)
     return err;
 }
 
-/* That a quiet connection has broken the channel finds out by sending something, or where
- * the peer has left word; it reports it in a later poll. */
+/* probe asks the channel whether a quiet connection has broken. The channel finds that out by
+ * sending something, or by what the peer has left behind, and reports it in a later poll. */
 static void probe(struct ch3_vc *vc)
 {
     if (vc->state == CH3_VC_OPEN && vc->channel->caps & CH3_CAP_PROBE)
         vc->channel->ops->probe(vc->channel, vc);
 }
 
-/* Of a process of another machine nothing is known but whether its connection holds; one of
- * this machine may live and have given it up. */
+/* Of a process on another machine only this is known: whether its connection holds. A process on
+ * this machine may live although it has given up the connection. */
 static bool env_peer_alive(void *ctx, struct rma_peer *peer)
 {
     struct engine_peer *p = (struct engine_peer *)peer;
@@ -338,8 +341,9 @@ static struct ch3_vc *shm_find(void *ctx, uint64_t uid)
     return find(e, &e->peers, uid);
 }
 
-/* A process from which something comes over the network, also one that this one has never
- * used: the tables of processes tell. From poll, under the engine's lock. */
+/* engine_net_find finds a process from which something comes over the network; the tables of
+ * processes name also those that this process has never used. From poll, under the engine's
+ * lock. */
 struct ch3_vc *engine_net_find(void *engine, uint64_t uid)
 {
     struct engine *e = engine;

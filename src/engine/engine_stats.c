@@ -2,11 +2,11 @@
 /*
  * engine_stats.c - what an engine counts, for MPIRMA_STATS (mpi/process/print_stats.h).
  *
- * COUNTERS is the list of all counters, in the order of the tables; the user guide has it, too. The
- * windows stand first (ENGINE_COUNTER_WINDOWS).
- * They are read when the agent has ended, so that nothing changes any more.
+ * COUNTERS is the list of all counters, in the order of the printed tables; the user guide has the
+ * same list. The number of windows stands first (ENGINE_COUNTER_WINDOWS). The counters are read
+ * when the agent has ended.
  *
- * No locks: nothing changes any more, but the counts of MPI_Alloc_mem, which are atomic.
+ * No locks: no counter changes any more, except those of MPI_Alloc_mem, which are atomic.
  * Neighbours: src/mpi, which writes the tables; counter_table.c, which has their forms.
  */
 #include <stdio.h>

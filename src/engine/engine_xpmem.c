@@ -4,9 +4,9 @@
  * src/rma's struct rma_attach on real processes.
  *
  * Each process tries XPMEM on itself when its engine is made (shm/xpmem.h), tells the others a
- * segment with a word in it (engine_impl.c), and tries that of each peer once (engine_peer.c).
- * Nothing is exported where MPIRMA_XPMEM or MPIRMA_PATH excludes it. Locks: those of the cache.
- * Neighbours: shm/xpmem_attached.h, which keeps what is attached.
+ * segment with a word in it (engine_impl.c), and tries the segment of each peer once
+ * (engine_peer.c). Nothing is exported where MPIRMA_XPMEM or MPIRMA_PATH excludes it. Locks: those
+ * of the cache. Neighbours: shm/xpmem_attached.h, which keeps what is attached.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "base/err.h"
 #include "engine/engine_impl.h"
 
-/* Regions attached at once; a process may have 65530 mappings by Linux's default. */
+/* How many regions are attached at once; by Linux's default a process may have 65530 mappings. */
 enum { ATTACHED_MOST = 8192 };
 
 static bool attach_usable(void *ctx)
