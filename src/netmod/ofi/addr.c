@@ -2,8 +2,8 @@
 /*
  * addr.c - endpoint names, and which interface an endpoint is on.
  *
- * No state. Locks: as nmofi.h says. Neighbours: fabric.c chooses by what is said here; the
- * bootstrap carries names.
+ * No state. Locks: as nmofi.h says. Neighbours: fabric.c chooses by these answers; the bootstrap
+ * carries names.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -35,7 +35,7 @@ int nm_addr_name(struct nmofi *nm)
     return MRMA_SUCCESS;
 }
 
-/* The address without its port, as text; "" if it is not of the Internet. */
+/* host_text writes the address without its port; "" if it is no Internet address. */
 static void host_text(const struct fi_info *info, char *text, size_t len)
 {
     text[0] = '\0';

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alive_probe.c - is a peer that does not answer still there?
+ * alive_probe.c - finds out whether a peer that does not answer is still there.
  *
- * A software provider that cannot connect says "try again" whether the peer is busy
- * or has ended, and for as long as one asks. Where addresses are of the Internet, a TCP connection
- * to a port tells that the peer has for this (alive_socket.c): the kernel answers as long as the
- * process lives, busy or not, and refuses at once when it has ended. The connection says nothing
- * and is reset, so that it never takes a place in a queue there. One question to a peer is under
- * way at a time. A process that has no descriptor left asks with the one that it has kept for this.
- * Over hardware a PROBE message asks, too, whose error comes back as a completion; and the network
- * of that port may be another one, that leads nowhere: there only a peer that has answered before
- * is lost when no answer comes. So each is asked once when it is heard for the first time. Of one
- * that has never answered a warning says that it may be gone, and it is waited for.
+ * A software provider that cannot connect says "try again", for as long as it is asked, whether the
+ * peer is busy or has ended. Where addresses are Internet addresses, a TCP connection to a port
+ * that the peer has for this (alive_socket.c) tells the difference: the kernel answers as long as
+ * the process lives, busy or not, and refuses at once when the process has ended. The connection
+ * says nothing and is reset, so that it never takes a place in a queue there. One question to a
+ * peer is under way at a time. A process that has no descriptor left asks with the one that it has
+ * kept for this. Over hardware a PROBE message asks, too, and its error comes back as a completion.
+ * The port may be on another network, which leads nowhere; so over hardware a missing answer means
+ * that the peer is lost only if the peer has answered before. For this reason each peer is asked
+ * once when it is heard for the first time. If a peer that has never answered does not answer, a
+ * warning says that it may be gone, and the process goes on waiting for it.
  *
  * A host that is off or cut away is lost after the kernel's connection timeout,
  * REACH_PATIENCE at most.
@@ -30,7 +31,9 @@
 #include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
 
-#define REACH_AFTER UINT64_C(200000000)      /* a message waits so long: ask */
+#define REACH_AFTER \
+    UINT64_C(200000000)                      /* the peer is asked when a message has waited so
+                                                long */
 #define REACH_AGAIN UINT64_C(1000000000)     /* after a good answer */
 #define REACH_PATIENCE UINT64_C(20000000000) /* without any answer */
 
@@ -39,7 +42,7 @@ struct nm_reach {
     uint64_t since;
 };
 
-/* A socket to ask with; -1: not now. */
+/* get_socket returns a socket to ask with; -1: there is none now. */
 static int get_socket(struct nmofi *nm)
 {
     const int fd = nm_life_socket(nm);
@@ -49,7 +52,8 @@ static int get_socket(struct nmofi *nm)
     return nm->spare;
 }
 
-/* The spare one is disconnected, and what it has to say of its last question taken from it. */
+/* put_socket gives a socket back. The spare one is disconnected, and the pending error of its last
+ * question is taken from it. */
 static void put_socket(struct nmofi *nm, int fd)
 {
     const struct sockaddr none = {.sa_family = AF_UNSPEC};
@@ -73,7 +77,7 @@ void nm_reach_end(struct nmofi_link *link)
     link->reach = NULL;
 }
 
-/* Does this answer, or that none came, tell that the peer has gone? */
+/* tells_end returns whether this answer, or the lack of one, means that the peer has gone. */
 static bool tells_end(const struct nmofi_link *link, int error)
 {
     if (error == ECONNREFUSED || error == ECONNRESET)
@@ -83,7 +87,8 @@ static bool tells_end(const struct nmofi_link *link, int error)
             error == EHOSTDOWN);
 }
 
-/* No answer, of which nobody knows what it means: said once, if nothing is heard all the time. */
+/* silent is called when no answer came and nobody knows what that means: it logs this once, if
+ * nothing was heard of the peer all the time. */
 static void silent(struct nmofi_link *link, uint64_t since, uint64_t now)
 {
     const uint64_t heard = link->from ? link->from->heard : 0;
@@ -103,7 +108,7 @@ static void silent(struct nmofi_link *link, uint64_t since, uint64_t now)
             (unsigned long long)link->uid, at, (int)((now - link->silent_since) / 1000000000));
 }
 
-/* The answer, or that there was no asking. */
+/* answered deals with the answer, or with the fact that asking was impossible. */
 static void answered(struct nmofi_link *link, int error, uint64_t now)
 {
     const uint64_t since = link->reach->since;
@@ -111,15 +116,16 @@ static void answered(struct nmofi_link *link, int error, uint64_t now)
     link->reach_at = now + REACH_AGAIN;
     link->answered |= !error;
     if (tells_end(link, error)) {
-        (void)nm_send_bare(link, NM_RESET); /* should it live: it is not waited for any more */
+        (void)nm_send_bare(link, NM_RESET); /* in case it lives, it learns that nobody waits for it
+                                               any more */
         nm_link_break(link, "%s", strerror(error));
     } else if (error) {
         silent(link, since, now);
     }
 }
 
-/* Asks by this socket. Returns EINPROGRESS if the answer is to come; else what it is, or -1 if
- * there is no asking now. */
+/* begin asks by this socket. Returns EINPROGRESS if the answer comes later; else the answer, or -1
+ * if asking is impossible now. */
 static int begin(struct nmofi_link *link, int fd, uint64_t now)
 {
     struct nm_reach *reach = fd < 0 ? NULL : malloc(sizeof *reach);
@@ -181,7 +187,7 @@ bool nm_reach_ask(struct nmofi_link *link, uint64_t now)
     return true;
 }
 
-/* The peer has just been heard: of the answer only that there is one matters. */
+/* learn is called when the peer has just been heard: it only matters that there is an answer. */
 static void learn(struct nmofi_link *link, int error, uint64_t now)
 {
     nm_reach_end(link);
@@ -189,7 +195,7 @@ static void learn(struct nmofi_link *link, int error, uint64_t now)
     link->answered |= !error;
 }
 
-/* Not with the descriptor that is kept for those who wait. */
+/* It does not use the descriptor that is kept for threads that wait. */
 void nm_reach_greeted(struct nmofi_link *link)
 {
     const uint64_t now = clock_monotonic_ns();

@@ -2,18 +2,19 @@
 /*
  * alive_socket.c - the socket by which others see that this process lives and can be connected to.
  *
- * It listens on the endpoint's address, or where that is not of the Internet on one of this
- * machine's, on a port of its own that the name tells. Nobody ever accepts from it:
- * TCP_DEFER_ACCEPT has the kernel answer who connects (alive_probe.c) and keep that connection out
- * of the queue until data come, which never do. So the process answers for as long as it lives,
- * whatever it does: busy, stopped, without an agent. The provider's own socket would not do, since
- * its queue may be full. A child does not answer for a parent that has died: no program that one
- * starts has the socket, from the moment at which it was made, and a child of fork closes it
- * (nmofi_fork_child).
+ * It listens on the endpoint's address, or where that is no Internet address on an address of this
+ * machine, on a port of its own, which struct nmofi_name carries. Nobody ever accepts connections
+ * from it: with TCP_DEFER_ACCEPT the kernel answers a process that connects (alive_probe.c), and
+ * keeps that connection out of the queue until data come, which never happens. So the process
+ * answers for as long as it lives, whatever it does: busy, stopped, without an agent. The
+ * provider's own socket would not do, since its queue may be full. A child does not answer for a
+ * parent that has died: a program that this process starts never has the socket, which is closed by
+ * exec from its creation on, and a child of fork closes it (nmofi_fork_child).
  *
- * A process that has no descriptor left accepts nobody, and the provider tries again for ever. It
- * gives the socket up then, so that whoever waits for it hears that it cannot be reached; and its
- * own waits for those with whom it has no connection end, since they have given it up.
+ * A process that has no descriptor left cannot accept connections, and its provider tries again for
+ * ever. Such a process gives up the socket, so that peers that wait for it learn that it cannot be
+ * reached. Its own waits for peers to which it has no connection end then, too, since these peers
+ * have given it up.
  *
  * Locks: as nmofi.h says. Neighbours: alive_probe.c, which asks others; cq.c, which tells when
  * polls are in vain.
@@ -39,11 +40,12 @@
 #include "netmod/ofi/ofi.h"
 
 enum {
-    DEFER_SECONDS = 30, /* who connects resets the connection at once */
+    DEFER_SECONDS = 30, /* a process that connects resets the connection at once */
     LINK_LOCAL_NET = 169 << 8 | 254
 };
-#define VAIN_LOOK UINT64_C(1000000)         /* from look to look while polls are in vain */
-#define SHORT_PATIENCE UINT64_C(1000000000) /* without a descriptor while somebody connects */
+#define VAIN_LOOK UINT64_C(1000000) /* time between looks while polls find nothing */
+#define SHORT_PATIENCE \
+    UINT64_C(1000000000) /* how long a process may lack a descriptor while somebody connects */
 
 union address {
     struct sockaddr any;
@@ -56,7 +58,8 @@ static in_port_t *port_of(union address *a)
     return a->any.sa_family == AF_INET ? &a->in.sin_port : &a->in6.sin6_port;
 }
 
-/* Of another process, or of this one. Returns its length. */
+/* address_of makes the socket address of another process, or of this one, and returns its
+ * length. */
 static socklen_t address_of(const struct nmofi_name *name, union address *a)
 {
     const size_t len = name->format == FI_SOCKADDR_IN6 ? sizeof a->in6 : sizeof a->in;
@@ -93,7 +96,8 @@ int nm_life_connect(int fd, const struct nmofi_name *name)
     return connect(fd, &a.any, len) == 0 ? 0 : errno;
 }
 
-/* The provider's own socket, among all of this process's: its address is the endpoint's. */
+/* find_listener finds the provider's own listening socket among all sockets of this process: its
+ * address is the endpoint's. */
 static int find_listener(const struct nmofi *nm)
 {
     union address mine, a;
@@ -133,8 +137,8 @@ static bool is_internet(const struct nmofi *nm)
     return nm->name.format == FI_SOCKADDR_IN || nm->name.format == FI_SOCKADDR_IN6;
 }
 
-/* This machine's own address on an interface that others may reach, or on the one that was asked
- * for; 0: there is none. */
+/* own_address returns an address of this machine on an interface that others may reach, or on the
+ * interface that was asked for; 0: there is none. */
 static uint32_t own_address(const char *interface)
 {
     struct ifaddrs *list = NULL;
@@ -156,7 +160,8 @@ static uint32_t own_address(const char *interface)
     return found;
 }
 
-/* Where to listen, if not at the endpoint's own address. Returns false if there is no place. */
+/* choose_address chooses where to listen if the endpoint's own address will not do. False: there is
+ * no such address. */
 static bool choose_address(struct nmofi *nm)
 {
     if (is_internet(nm))
@@ -179,7 +184,7 @@ int nm_life_open(struct nmofi *nm)
         return log_fail(nm->opts.log, MRMA_ERR_OTHER,
                         "no socket by which others see that this process lives: %s",
                         strerror(failed));
-    if (failed) { /* there are other means, of the hardware */
+    if (failed) { /* the hardware has other means */
         log_msg(nm->opts.log, LOG_LEVEL_INFO,
                 "network: no socket by which others see that this process lives: %s",
                 strerror(failed));
@@ -233,7 +238,8 @@ static void give_up(struct nmofi *nm)
     }
 }
 
-/* Who connects to the provider's socket is sent away, with the descriptor that has become free. */
+/* send_away accepts and closes what connects to the provider's socket, with the descriptor that has
+ * become free. */
 static void send_away(const struct nmofi *nm)
 {
     int fd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * alive_socket.h - whether processes of other machines are still there: what answers for this one
- * (alive_socket.c), and who asks others (alive_probe.c). For the files of src/netmod/ofi only;
- * locks: nmofi.h.
+ * alive_socket.h - whether processes of other machines are still there: the socket that answers for
+ * this process (alive_socket.c), and the questions to others (alive_probe.c). For the files of
+ * src/netmod/ofi only; locks: nmofi.h.
  */
 #ifndef MRMA_NETMOD_OFI_ALIVE_SOCKET_H
 #define MRMA_NETMOD_OFI_ALIVE_SOCKET_H
@@ -12,9 +12,9 @@
 /* ---- alive_socket.c ---- */
 
 /* nm_life_open opens the socket that answers for this process, and adds its port to nm->name, which
- * has the endpoint's address by then; and its own address, where that is not of the Internet.
- * Without such an address in this machine there is no socket. Returns MRMA_SUCCESS, or
- * MRMA_ERR_OTHER (logged). */
+ * has the endpoint's address by then. Where the endpoint has no Internet address, it adds the
+ * socket's address, too; if the machine has no Internet address either, there is no socket. Returns
+ * MRMA_SUCCESS, or MRMA_ERR_OTHER (logged). */
 int nm_life_open(struct nmofi *nm);
 
 /* nm_life_end closes the sockets of nm_life_open. */
@@ -33,12 +33,12 @@ int nm_life_socket(const struct nmofi *nm);
  * is writable. */
 int nm_life_connect(int fd, const struct nmofi_name *name);
 
-/* nm_life_break breaks a link for which this process had no descriptor left to take the peer's
- * connection with. */
+/* nm_life_break breaks a link because this process had no descriptor left with which to accept the
+ * peer's connection. */
 void nm_life_break(struct nmofi_link *link);
 
 /* nm_life_in_vain is called when the completion queue's descriptor was readable and a poll has
- * found nothing: maybe somebody connects who cannot be accepted for want of descriptors. If that
+ * found nothing: maybe a process connects that cannot be accepted for want of descriptors. If that
  * lasts for a second, this process takes no more connections and says so. */
 void nm_life_in_vain(struct nmofi *nm);
 
@@ -50,18 +50,19 @@ void nm_life_in_vain(struct nmofi *nm);
 bool nm_reach_ask(struct nmofi_link *link, uint64_t now);
 
 /* nm_reach_poll is called again and again while something of the link waits for the provider: it
- * asks when that has lasted for a while, and looks for the answer. */
+ * asks when the link has waited for a while, and looks for the answer. */
 void nm_reach_poll(struct nmofi_link *link, uint64_t now);
 
-/* nm_reach_greeted is called when the peer has said HELLO. Over hardware it asks, so that it is
- * known for later whether the peer's machine answers. Never breaks the link. */
+/* nm_reach_greeted is called when the peer has said HELLO. Over hardware it asks the peer, so that
+ * later it is known whether the peer's machine answers. Never breaks the link. */
 void nm_reach_greeted(struct nmofi_link *link);
 
 /* nm_reach_heard is called with each message of the peer: it looks for the answer to a question
- * that is under way, and gives up one that has had none for a while. Never breaks the link. */
+ * that is under way, and gives up a question that has had no answer for a while. Never breaks the
+ * link. */
 void nm_reach_heard(struct nmofi_link *link);
 
-/* nm_reach_end gives a question that is under way up. */
+/* nm_reach_end gives up a question that is under way. */
 void nm_reach_end(struct nmofi_link *link);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * broken.c - a connection that has broken: noted at once, where it is found out.
+ * broken.c - notes that a connection has broken, at once, where this is found out.
  *
- * Nothing is sent over it any more. It may be found while the layers above are in the middle of
- * sending, so they hear of it from poll (nm_link_report_broken in link.c). Calls no other file of
- * the netmod but addr.c, for the message.
+ * Nothing is sent over such a connection any more. It may be found to be broken while the layers
+ * above are in the middle of sending, so they hear of it from poll (nm_link_report_broken in
+ * link.c). This file calls no other file of the netmod but addr.c, for the message.
  *
  * Locks: as nmofi.h says.
  */

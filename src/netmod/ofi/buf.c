@@ -6,30 +6,31 @@
  * Receive buffers must not run out on a provider that reads sockets itself: 1.17's "net" stops
  * listening to a peer for whose message it finds none, and never begins again when more are posted
  * (it looks through its list of tagged messages instead). In one call it reads at most one large
- * message of a peer, and small ones of a few KiB; there are at most two calls before their
- * completions are read (cq.c: rearm) and buffers that are full posted again. A buffer holds 95 KiB
- * before it is returned. So two buffers a link are twice what comes. Hardware waits, or has room of
- * its own, where there is none; there a buffer serves several links.
+ * message of a peer, and small ones of a few KiB; at most two calls pass before their completions
+ * are read (cq.c: rearm) and full buffers are posted again. A buffer holds 95 KiB before it is
+ * returned. So two buffers for each link are twice what can come. Hardware waits, or has room of
+ * its own, where no buffer is posted; there one buffer serves several links.
  *
  * A receive buffer is posted again when the provider says that it is used up (FI_MULTI_RECV). Some
- * say so while messages in it are still being received (nm->early_release): "net", and "tcp" before
- * 1.18.3 and 1.19.1, with the message that takes the last room; ofi_rxm before 2.0 also by an event
- * of its own, when messages that waited for a buffer have been given their places in it, before any
- * byte of those beyond its eager size is there. There the buffer is held until all its bytes are
- * complete: messages lie back to back, the first one at its beginning, and behind the last one is
- * less room than for the longest message, which is what ends a buffer (FI_OPT_MIN_MULTI_RECV).
- * Meanwhile another one takes its place. Of a message that fails (its sender has died in the
- * middle) the provider tells no length, and before 2.1 it may never say that the buffer is used up.
- * Such a torn buffer stays away until every peer has completed a message behind that, so that none
- * can be in the middle of one in it; with ofi_rxm, whose peers may have several under way, until
- * the end.
+ * providers say so while messages in it are still being received (nm->early_release). "net", and
+ * "tcp" before 1.18.3 and 1.19.1, say it with the message that takes the last room. ofi_rxm before
+ * 2.0 says it also by an event of its own, when messages that waited for a buffer have been given
+ * their places in it, before any byte of the messages beyond its eager size is there. With these
+ * providers the buffer is held until all its bytes are complete: messages lie back to back, the
+ * first one at the buffer's beginning, and behind the last one is less room than the longest
+ * message needs, which is what ends a buffer (FI_OPT_MIN_MULTI_RECV). Meanwhile another buffer
+ * takes its place. If a message fails (its sender has died in the middle) the provider tells no
+ * length, and before 2.1 it may never say that the buffer is used up. Such a torn buffer is not
+ * posted again until every peer has completed a later message, so that no peer can be in the middle
+ * of a message in it; with ofi_rxm, whose peers may have several messages under way, it is kept
+ * until the end.
  *
- * A buffer that the provider did not take is tried again when all events have been read. For
- * ofi_rxm may put messages that waited into it before it refuses the rest, and tells by an event
- * that the buffer is used up: then it is held like any other.
+ * A buffer that the provider did not take is tried again when all events have been read. The reason
+ * is that ofi_rxm may put messages that waited into a buffer before it refuses the rest, and tells
+ * by an event that the buffer is used up: then the buffer is held like any other.
  *
- * Everything lies in registered memory if the provider asks for it (FI_MR_LOCAL).
- * All is freed after the endpoint is closed, when the provider has forgotten it.
+ * Everything lies in registered memory if the provider asks for it (FI_MR_LOCAL). All buffers are
+ * freed after the endpoint is closed, when the provider has forgotten them.
  *
  * Locks: as nmofi.h says. Neighbours: msg.c and recv.c use the buffers; cq.c says what has become
  * of them.
@@ -101,7 +102,7 @@ void nm_tx_put(struct nmofi *nm, struct nm_tx *tx)
     list_push_front(&nm->tx_free[tx->small], &tx->node);
 }
 
-/* One that is not taken is tried again by a later poll. */
+/* A later poll tries again to post a buffer that the provider has not taken. */
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx)
 {
     nm->nheld -= rx->held;
@@ -145,8 +146,8 @@ static bool add_rx(struct nmofi *nm)
     return true;
 }
 
-/* One slab of each size at once, where memory may not be registered later any more: with none a
- * message would wait for ever. */
+/* tx_start makes one slab of each size at once, since later it may be impossible to register
+ * memory: without a slab a message would wait for ever. */
 static bool tx_start(struct nmofi *nm)
 {
     return !(nm->info->domain_attr->mr_mode & FI_MR_LOCAL) ||
@@ -181,7 +182,7 @@ bool nm_rx_grow(struct nmofi *nm, uint64_t links)
     return true;
 }
 
-/* Can nobody be in the middle of a message in this torn buffer? */
+/* heard_from_all returns whether no peer can be in the middle of a message in this torn buffer. */
 static bool heard_from_all(struct nmofi *nm, const struct nm_rx *rx)
 {
     size_t cursor = 0;
@@ -205,10 +206,10 @@ static void hold(struct nmofi *nm, struct nm_rx *rx)
 {
     nm->nheld += !rx->held;
     rx->held = true;
-    (void)nm_rx_grow(nm, nm->stats.links); /* without memory: with fewer, until a later call */
+    (void)nm_rx_grow(nm, nm->stats.links); /* without memory there are fewer, until a later call */
 }
 
-/* The provider has said that no further messages come into this one. */
+/* note_used_up notes that the provider puts no further messages into this buffer. */
 static void note_used_up(struct nm_rx *rx)
 {
     rx->used_up = true;
@@ -216,8 +217,8 @@ static void note_used_up(struct nm_rx *rx)
         list_remove(&rx->waiting);
 }
 
-/* Torn buffers wait for peers, not for completions of their own: looked at when another one is
- * full. */
+/* post_torn posts torn buffers that are safe again. These wait for peers, not for completions of
+ * their own, so it is called when another buffer is full. */
 static void post_torn(struct nmofi *nm)
 {
     LIST_EACH (it, &nm->rx) {

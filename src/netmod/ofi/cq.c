@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cq.c - poll: completions and errors, then what they made possible; and waiting.
+ * cq.c - poll reads completions and errors, then does what they have made possible; and the
+ * functions for waiting.
  *
- * Waiting: wait_begin looks at the queue and rearms the descriptor in one step; from
- * then on anything makes it readable. pending has no lock and may not touch
- * the provider: it looks at the descriptor, which may still be readable for
- * what was polled long ago, and asks poll to rearm it.
+ * Waiting: wait_begin looks at the queue and rearms the descriptor in one step; from then on
+ * anything makes it readable. pending has no lock and may not touch the provider: it looks at the
+ * descriptor, which may still be readable because of events that were polled long ago, and asks
+ * poll to rearm it.
  *
- * Locks: the engine's, but for nm_pending, which has none. Neighbours: all that a completion can be
- * for: recv.c, msg.c, buf.c, ofi_rma.c.
+ * Locks: the engine's, except for nm_pending, which needs none. Neighbours: the files whose
+ * operations complete: recv.c, msg.c, buf.c, ofi_rma.c.
  */
 #include <poll.h>
 
@@ -18,7 +19,7 @@
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/ofi_rma.h"
 
-/* A message has left, or never will. Returns its link. */
+/* sent is called when a message has left, or when it never will. Returns its link. */
 static struct nmofi_link *sent(struct nmofi *nm, struct nm_op *op, bool well)
 {
     struct nm_tx *tx = (struct nm_tx *)(void *)op;
@@ -32,7 +33,8 @@ static struct nmofi_link *sent(struct nmofi *nm, struct nm_op *op, bool well)
     return link;
 }
 
-/* A peer's put has ended here, whose data is in place. Such an event has no context of ours. */
+/* written is called when a peer's put has ended here; its data is in place. Such an event has no
+ * context of this library's. */
 static void written(struct nmofi *nm, const struct fi_cq_data_entry *entry)
 {
     if (!(entry->flags & FI_REMOTE_CQ_DATA) || nm->ending)
@@ -49,7 +51,8 @@ static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
         return;
     }
     if (op->kind == NM_OP_RX) {
-        /* A message, the end of a buffer, or both in one. The end may name what is left of it. */
+        /* The event is a message, the end of a buffer, or both in one. The end may name the rest of
+         * the buffer. */
         const bool message = (entry->flags & FI_RECV) && entry->buf && entry->len;
         if (message)
             nm_received(nm, entry->buf, entry->len);
@@ -65,7 +68,8 @@ static void completed(struct nmofi *nm, const struct fi_cq_data_entry *entry)
 static void failed(struct nmofi *nm, const struct fi_cq_err_entry *entry)
 {
     struct nm_op *op = entry->op_context;
-    /* Of what was injected nobody knows which one it was, and of a peer's put not whose. */
+    /* If the operation was injected, nobody knows which one it was; if it was a peer's put, nobody
+     * knows whose. */
     if (!op || entry->flags & FI_REMOTE_WRITE) {
         nm_doubt(nm);
         return;
@@ -91,11 +95,11 @@ static void read_error(struct nmofi *nm)
         failed(nm, &entry);
 }
 
-/* Has the queue nothing more? */
+/* read_burst reads a burst of events. True: the queue has no more. */
 static bool read_burst(struct nmofi *nm)
 {
     struct fi_cq_data_entry entries[NM_CQ_BURST];
-    memcheck_pause(); /* the provider may send what was handed to it before */
+    memcheck_pause(); /* the provider may now send what was handed to it before */
     ssize_t n = fi_cq_read(nm->cq, entries, NM_CQ_BURST);
     memcheck_resume();
     for (ssize_t i = 0; i < n; i++)
@@ -105,7 +109,7 @@ static bool read_burst(struct nmofi *nm)
     return n != NM_CQ_BURST && n != -FI_EAVAIL;
 }
 
-/* Nothing to do, and the descriptor will tell when there is. */
+/* rearm returns whether there is nothing to do and the descriptor will tell when there is. */
 static bool rearm(struct nmofi *nm)
 {
     struct fid *fid = &nm->cq->fid;
@@ -123,7 +127,7 @@ unsigned nm_poll(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
     nm->events = 0;
-    if (list_empty(&nm->secrets)) /* nobody can show yet that it is of this job */
+    if (list_empty(&nm->secrets)) /* no sender can yet show that it belongs to this job */
         return 0;
     bool all = false;
     for (int i = 0; i < NM_CQ_BURSTS && !all; i++) {
@@ -142,7 +146,7 @@ unsigned nm_poll(struct ch3_channel *ch)
         nm_link_report_broken(nm);
     if (nm->closing)
         nm_link_reap(nm);
-    if (all) /* what the provider has to say of buffers that it refused has been read: buf.c */
+    if (all) /* all events about buffers that the provider has refused have been read: buf.c */
         post_again(nm);
     if (nm->wait_fd >= 0 && atomic_exchange_explicit(&nm->asked, false, memory_order_relaxed)) {
         if (!nm->events)

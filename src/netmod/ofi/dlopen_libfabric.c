@@ -3,10 +3,11 @@
  * dlopen_libfabric.c - libfabric's functions for the library, which is not linked with libfabric: a
  * job within one node does not use the network, and what libfabric brings with it costs each
  * process time when it is loaded (libraries of its providers measure clocks and look for devices).
- * nm_fabric_open has loaded it before any of these is called; most of libfabric's calls are not
- * here, but in tables of its objects.
+ * nm_fabric_open has loaded libfabric before any of these functions is called. Most of libfabric's
+ * calls are not here, but go through the tables of its objects.
  *
- * Each asks the dynamic linker again, which is cheap beside what they do, so there is no state.
+ * Each function asks the dynamic linker again, which is cheap beside what the function does, so
+ * there is no state.
  *
  * Neighbours: fabric.c and addr.c, which call these; m4/libfabric.m4, which finds the versions.
  */
@@ -18,8 +19,9 @@
 
 #include <rdma/fabric.h>
 
-/* A symbol of the version that the headers belong to (m4/libfabric.m4). A libfabric that lacks it
- * is none that this library can have been started with: its soname would be another. */
+/* function returns a symbol of the version that the headers belong to (m4/libfabric.m4). It is
+ * always there, since a libfabric that lacks it would have another soname, under which it is not
+ * loaded. */
 static void *function(const char *name, const char *version)
 {
     void *library = dlopen(LIBFABRIC_SONAME, RTLD_NOW | RTLD_NOLOAD);

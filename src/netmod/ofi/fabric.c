@@ -2,14 +2,15 @@
 /*
  * fabric.c - the objects of libfabric: from the fabric to the endpoints.
  *
- * Waiting: on the queue's own descriptor. 1.17's "net" never calms that after the
- * first completion (its fi_trywait does nothing), so there the queue hangs on a wait
- * set, whose wait with no timeout does both. Its two calls go through the tables of
- * functions: the wrappers are deprecated in releases that have no "net" any more. Without a
- * descriptor, or with one that is silent, the layers above look again and again (CH3_CAP_POLLED).
+ * Threads wait on the queue's own descriptor. With 1.17's "net" that descriptor stays readable
+ * after the first completion (its fi_trywait does nothing), so there the queue is bound to a wait
+ * set, whose wait with a timeout of 0 does both. The two calls of the wait set go through the
+ * tables of functions, since their wrappers are deprecated in releases that have no "net" any more.
+ * If there is no descriptor, or one that does not tell of arrivals, the layers above look again and
+ * again (CH3_CAP_POLLED).
  *
  * Locks: none, since nobody else has the netmod yet, or any more. Neighbours: nmofi.c, which opens
- * and closes; select_provider.c, which says what.
+ * and closes; select_provider.c, which says what to open.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -58,7 +59,8 @@ static int open_endpoint(struct nmofi *nm, struct fid_ep **ep)
     return ret ? ret : fi_enable(*ep);
 }
 
-/* Where the provider connects sockets, one more that nobody knows the address of: see link.c. */
+/* open_endpoints opens the endpoint and, where the provider connects sockets, one more whose
+ * address nobody knows: see link.c. */
 static int open_endpoints(struct nmofi *nm)
 {
     const int ret = open_endpoint(nm, &nm->ep);
@@ -67,7 +69,8 @@ static int open_endpoints(struct nmofi *nm)
     return open_endpoint(nm, &nm->ask_ep);
 }
 
-/* For the rest of the process: what its providers have begun does not end with their use. */
+/* load keeps libfabric loaded for the rest of the process, since threads and other things that its
+ * providers have begun do not end with their use. */
 static int load(const struct nmofi *nm)
 {
     if (dlopen(LIBFABRIC_SONAME, RTLD_NOW | RTLD_NODELETE))
@@ -108,10 +111,11 @@ void nm_fabric_close(struct nmofi *nm)
 {
     close_objects(nm);
     fi_freeinfo(nm->info);
-    environment_free(&nm->environment); /* providers have kept numbers, and no text of it */
+    environment_free(&nm->environment); /* providers have kept numbers that they have read from it,
+                                           and no text */
 }
 
-/* Says what a call of libfabric returned, and returns it. */
+/* step logs what a call of libfabric has returned, and returns that. */
 static int step(const struct nmofi *nm, const char *call, int ret)
 {
     log_msg(nm->opts.log, LOG_LEVEL_TRACE, "libfabric: %s: %s", call,
@@ -137,7 +141,8 @@ static int open_objects(struct nmofi *nm)
     return ret;
 }
 
-/* Without a descriptor maybe it has one with automatic progress. */
+/* open_waitable opens the provider; if that has no descriptor, it may have one with automatic
+ * progress. */
 static int open_waitable(struct nmofi *nm)
 {
     const int ret = open_objects(nm);
@@ -147,7 +152,8 @@ static int open_waitable(struct nmofi *nm)
     return open_objects(nm);
 }
 
-/* Are the endpoint's addresses longer than what others can be told? Says so in why (len bytes). */
+/* is_too_long returns whether the endpoint's address is longer than what others can be told, and
+ * writes that to why (len bytes). */
 static bool is_too_long(const struct nmofi *nm, char *why, size_t len)
 {
     const size_t bytes = nm_addr_bytes(nm);
@@ -172,7 +178,8 @@ static int open_chosen(struct nmofi *nm)
     return MRMA_SUCCESS;
 }
 
-/* A provider of another length of addresses serves as well, unless the user wants this one. */
+/* open_all tries another provider where the addresses of this one are too long, unless the user has
+ * named it. */
 static int open_all(struct nmofi *nm)
 {
     char why[96];

@@ -2,16 +2,16 @@
 /*
  * gap.c - messages that are missing.
  *
- * A message whose text the provider has spoilt has no token that anybody has, so that nobody knows
- * whose it was: a stray. It may also come from somebody outside the job, who must not be able to
- * break connections. What tells them apart is that a peer's numbers have a gap behind a spoilt one.
- * A gap alone says nothing, since long messages may complete later than short ones behind them. So
- * for NM_STRAY_FOR behind a stray all gaps are watched, and one that stays for NM_GAP_PATIENCE ends
- * its connection. Who waits for an answer sends a PROBE (ofi_vc.c), so that the last message of all
- * has one behind it, too.
+ * If the provider has spoilt the bytes of a message, its token belongs to nobody, so nobody knows
+ * whose it was: it is a stray. A stray may also come from somebody outside the job, who must not be
+ * able to break connections. The two differ in this: behind a spoilt message the numbers of a peer
+ * have a gap. A gap alone proves nothing, since long messages may complete later than short ones
+ * behind them. So for NM_STRAY_FOR after a stray all gaps are watched, and a gap that stays for
+ * NM_GAP_PATIENCE ends its connection. A process that waits for an answer sends a PROBE (ofi_vc.c),
+ * so that the last message of all has one behind it, too.
  *
  * Locks: as nmofi.h says. Neighbours: recv.c, which sorts by number and meets strays; cq.c, whose
- * poll looks.
+ * poll looks for gaps.
  */
 #include "base/clock.h"
 #include "netmod/ofi/ofi.h"
@@ -25,7 +25,7 @@ void nm_gap_stray(struct nmofi *nm)
     nm->stray_at = clock_monotonic_ns();
 }
 
-/* Somebody must poll while there are any. */
+/* note_gaps tells the channel whether there are gaps: while there are any, somebody must poll. */
 static void note_gaps(struct nmofi *nm, bool any)
 {
     if (any != nm->gaps)
@@ -39,7 +39,8 @@ void nm_gap_end(struct nmofi *nm)
     nm->stray_at = 0;
 }
 
-/* Is a message of this peer missing? If that lasts, its connection ends. */
+/* look returns whether a message of this peer is missing. If one is missing for long, look ends the
+ * connection. */
 static bool look(struct nm_from *from, uint64_t now)
 {
     struct nmofi_link *link = from->link;

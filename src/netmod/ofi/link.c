@@ -9,16 +9,16 @@
  *
  * Who connects. A provider over sockets that is connecting to a peer while that peer connects to it
  * must choose one of the two connections, and libfabric 1.17's "net" may then close the one on
- * which the peer's messages have left already; neither side is told. So only the process with the
- * higher uid opens the connection between the two endpoints. The other one asks for that: it sends
- * CONNECT from an endpoint of its own, to which nobody connects, until the HELLO of the first is
- * there, and sends nothing else before. A CONNECT of a process that find does not know (yet) is
- * dropped; the next one comes soon.
+ * which the peer's messages have left already; neither side learns of it. So only the process with
+ * the higher uid opens the connection between the two endpoints. The other one asks for the
+ * connection: it sends CONNECT, again and again, from a second endpoint to which nobody connects,
+ * until the HELLO of the first process has come, and sends nothing else before. A CONNECT of a
+ * process that nmofi_opts.find does not know (yet) is dropped; the next one comes soon.
  *
  * A break is noted at once (broken.c) and reported by poll.
  *
- * Locks: as nmofi.h says. Neighbours: msg.c, which sends what is said here; recv.c, the receiving
- * side of a peer; broken.c.
+ * Locks: as nmofi.h says. Neighbours: msg.c, which sends the messages that this file asks for;
+ * recv.c, the receiving side of a peer; broken.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/ofi_rma.h"
 
-/* What begins every message from sender to receiver. */
+/* nm_token computes what every message from sender to receiver begins with. */
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver)
 {
     const uint64_t both[2] = {sender, receiver};
@@ -57,8 +57,8 @@ static struct nmofi_link *link_new(struct nmofi_peer *peer)
     return link;
 }
 
-/* The address stays in the vector: providers differ in what becomes of messages
- * under way when it is taken out. */
+/* insert_address puts the address into the vector, where it stays: providers differ in what becomes
+ * of messages under way when an address is taken out. */
 static bool insert_address(struct nmofi_peer *peer)
 {
     fi_addr_t addr = FI_ADDR_UNSPEC;
@@ -75,7 +75,7 @@ static bool make_link(struct nmofi_peer *peer, struct ch3_vc *vc)
 {
     if (!nm_rx_grow(peer->nm, peer->nm->stats.links + 1) || !insert_address(peer) ||
         !(peer->link = link_new(peer)))
-        return false; /* no memory now: no room now */
+        return false; /* there is no memory now, so there is no room */
     peer->link->vc = vc;
     ch3_vc_closed(vc, false);
     if (peer->nm->gave_up)
@@ -96,7 +96,7 @@ struct nmofi_link *nm_link_own(struct nmofi *nm)
     return nm->own;
 }
 
-/* Is the connection opened by the other side? */
+/* waits_for_peer returns whether the other side opens the connection. */
 static bool waits_for_peer(const struct nmofi_link *link)
 {
     return link->nm->ask_ep && link->nm->opts.uid < link->uid;
@@ -116,7 +116,7 @@ struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool 
     return nm_send_first(link) ? link : NULL;
 }
 
-/* Who has heard HELLO already must hear it again if it had closed its side since. */
+/* A peer that has heard HELLO already must hear it again if it has closed its side since. */
 void nm_link_asked(struct nmofi *nm, uint64_t uid)
 {
     struct ch3_vc *vc = nm->opts.find(nm->opts.ctx, uid);
@@ -198,7 +198,7 @@ void nm_link_reap(struct nmofi *nm)
     }
 }
 
-/* It had closed its side and comes again: ours starts anew, too. */
+/* The peer had closed its side and comes again, so this side starts anew, too. */
 void nm_link_restart(struct nmofi_link *link)
 {
     if (link->peer)
@@ -218,9 +218,10 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     struct nmofi_link *link = peer->link;
     if (!link)
         return;
-    if (nm_has_closed(link)) /* it has ended, or forgotten this one: nobody there hears a BYE */
+    if (nm_has_closed(link)) /* the peer has ended, or has forgotten this process: nobody there
+                                hears a BYE */
         link->lost = true;
-    if (link->from) { /* what comes from now on is unknown, and dropped */
+    if (link->from) { /* messages that come from now on have no known sender, and are dropped */
         nm_from_free(nm, link->from);
         link->from = NULL;
     }

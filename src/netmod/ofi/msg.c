@@ -3,8 +3,8 @@
  * msg.c - sending: packets in transmit buffers, and the few messages of the
  * netmod's own.
  *
- * What the provider does not take (it connects, or its queue is full) waits in its link,
- * in order, and while anything waits nothing overtakes it: reserve gives no room.
+ * A message that the provider does not take (because it is connecting, or its queue is full) waits
+ * in its link, in order. While a message waits no other overtakes it, since reserve gives no room.
  *
  * Invariants: tokens, numbers and credits are put into a message only here; a link is in
  * nm->stalled while something of it waits for the provider, or it asks for a connection. Locks: as
@@ -17,7 +17,7 @@
 #include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
 
-#define ASK_AGAIN UINT64_C(1000000) /* the first time; later ones are rarer */
+#define ASK_AGAIN UINT64_C(1000000) /* time to the second CONNECT; later ones are rarer */
 
 static void stall(struct nmofi_link *link)
 {
@@ -38,7 +38,7 @@ void nm_unstall(struct nmofi_link *link)
     ch3_channel_unsent(&link->nm->channel, -1);
 }
 
-/* As fi_send, but the completion says that the message has arrived. */
+/* send_surely is fi_send, but its completion says that the message has arrived. */
 static ssize_t send_surely(struct nmofi *nm, struct nm_tx *tx, fi_addr_t to)
 {
     const struct iovec iov = {tx->bytes, tx->len};
@@ -47,7 +47,7 @@ static ssize_t send_surely(struct nmofi *nm, struct nm_tx *tx, fi_addr_t to)
     return fi_sendmsg(nm->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-/* Hand a message to the provider. false: not now. */
+/* transmit hands a message to the provider. False: the provider does not take it now. */
 static bool transmit(struct nmofi_link *link, struct nm_tx *tx)
 {
     struct nmofi *nm = link->nm;
@@ -72,7 +72,7 @@ static bool transmit(struct nmofi_link *link, struct nm_tx *tx)
     return true;
 }
 
-/* The header of the next message; what is due goes with it. */
+/* next_header makes the header of the next message, which carries the credits that are due. */
 static struct nm_hdr next_header(struct nmofi_link *link, enum nm_kind kind, size_t len)
 {
     const struct nm_hdr hdr = {.token = link->token,
@@ -85,7 +85,7 @@ static struct nm_hdr next_header(struct nmofi_link *link, enum nm_kind kind, siz
     return hdr;
 }
 
-/* len bytes are behind the place of the header. */
+/* send_buffer sends the message in tx, which has len bytes behind the place of its header. */
 static void send_buffer(struct nmofi_link *link, struct nm_tx *tx, enum nm_kind kind, size_t len)
 {
     const struct nm_hdr hdr = next_header(link, kind, len);
@@ -133,7 +133,7 @@ bool nm_send_first(struct nmofi_link *link)
     if (!tx)
         return false;
     memcpy(tx->bytes + sizeof(struct nm_hdr), &link->nm->opts.uid, sizeof link->nm->opts.uid);
-    nm_unstall(link); /* it does not ask for a connection any more */
+    nm_unstall(link); /* the link does not ask for a connection any more */
     link->greeting = link->nm->unordered;
     link->greeted = !link->nm->unordered;
     send_buffer(link, tx, NM_HELLO, sizeof link->nm->opts.uid);
@@ -147,7 +147,7 @@ void nm_greeted(struct nmofi_link *link)
     link->nm->events++; /* there is room now */
 }
 
-/* Begin to ask, or do it once more. */
+/* nm_ask_connect begins to ask for a connection, or asks once more. */
 void nm_ask_connect(struct nmofi_link *link)
 {
     struct nmofi *nm = link->nm;
@@ -166,7 +166,7 @@ void nm_ask_connect(struct nmofi_link *link)
         nm_link_break(link, "cannot ask it to connect: %s", fi_strerror((int)-ret));
 }
 
-/* Not injected: that it has left tells that all before has. */
+/* BYE is not injected: its completion tells that everything before it has left. */
 bool nm_send_last(struct nmofi_link *link)
 {
     struct nm_tx *tx = nm_tx_get(link->nm, sizeof(struct nm_hdr));
@@ -194,7 +194,7 @@ static bool push_link(struct nmofi_link *link)
     return moved;
 }
 
-/* The longer it lasts the rarer the attempts: a provider may connect anew for each. */
+/* The longer this lasts the rarer are the attempts, since a provider may connect anew for each. */
 bool nm_push(struct nmofi *nm, uint64_t now)
 {
     bool moved = false;

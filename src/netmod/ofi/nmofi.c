@@ -75,7 +75,8 @@ static void init(struct nmofi *nm, const struct nmofi_opts *opts)
     map_init(&nm->from);
 }
 
-/* What was given from outside is not looked at again. */
+/* describe writes the text of nmofi_describe. The provider and interface of the options, which are
+ * the caller's memory, are not read any more after it. */
 static void describe(struct nmofi *nm)
 {
     char at[NMOFI_TEXT] = "";
@@ -138,7 +139,7 @@ int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out)
     }
     describe(nm);
     nm->channel = (struct ch3_channel){.ops = &nm_ops, .caps = CH3_CAP_PROBE | CH3_CAP_ABANDON};
-    if (nm->wait_fd >= 0) /* credits arrive, and so wake */
+    if (nm->wait_fd >= 0) /* credits arrive as messages, and so wake whoever sleeps */
         nm->channel.caps |= CH3_CAP_WAIT | CH3_CAP_ROOM;
     else
         nm->channel.caps |= CH3_CAP_POLLED;
@@ -187,7 +188,8 @@ bool nmofi_peer_is_gone(const struct nmofi_peer *peer)
     return link && (link->lost || nm_has_closed(link));
 }
 
-/* Is the BYE all that has not left? It is the last message, and they leave in order. */
+/* says_bye returns whether only the BYE has not left yet. It is the last message, and messages
+ * leave in order. */
 static bool says_bye(const struct nmofi_link *link)
 {
     const struct list_node *first = list_first(&link->waiting);
@@ -195,8 +197,9 @@ static bool says_bye(const struct nmofi_link *link)
     return link->closing && link->under_way + waiting == 1;
 }
 
-/* Has the provider something of this link that it will give back? Sockets keep for ever what is
- * for a peer that has gone; others say of each operation how it ended. */
+/* is_at_provider returns whether the provider has something of this link that it will give back.
+ * Providers over sockets keep messages to a peer that has gone for ever; other providers report how
+ * each operation has ended. */
 static bool is_at_provider(const struct nmofi *nm, const struct nmofi_link *link)
 {
     return (link->under_way || !list_empty(&link->rdma_ops)) && !(nm->over_tcp && link->lost);
@@ -223,10 +226,11 @@ static bool poll_until_left(struct nmofi *nm, bool but_byes, uint64_t limit_ns)
     return all_has_left(nm, but_byes);
 }
 
-/* What still arrives has no receiver any more. A BYE is a courtesy to a peer that goes
- * on; where all end at once, the peer's endpoint may be gone, and over sockets it never leaves.
- * Other providers say so, and must not be closed with completions to come: ofi_rxm over verbs uses
- * memory that its fi_close has freed. */
+/* linger polls until everything that was committed has left. Messages that still arrive have no
+ * receiver any more. A BYE is a courtesy to a peer that goes on: where all processes end at once,
+ * the peer's endpoint may be gone, and over sockets the BYE then never leaves. Other providers
+ * report such a failure, and must not be closed before all completions have come: ofi_rxm over
+ * verbs would use memory that its fi_close has freed. */
 static void linger(struct nmofi *nm)
 {
     if (!poll_until_left(nm, true, LINGER_NS))

@@ -11,16 +11,15 @@
  *   nmofi_peer_init    for each peer that gets a vc: ch3_vc_init(vc, ch3, nmofi_channel, peer, ...)
  *   nmofi_close        after every vc was closed (CH3_VC_CLOSE) or lost
  *
- * The secret: every message begins with a keyed hash of the job's secret, the
- * sender's and the receiver's uid (nm_token in ofi.h); what does not is dropped before
- * anything else of it is read. Processes that meet in several exchanges may hold
- * several secrets: each is good for receiving, the one given to nmofi_peer_init is
- * used towards that peer.
+ * The secret: every message begins with a keyed hash of the job's secret, the sender's and the
+ * receiver's uid (nm_token in ofi.h); a message that does not is dropped before anything else of it
+ * is read. Processes that meet in several exchanges may hold several secrets: each is good for
+ * receiving, the one given to nmofi_peer_init is used towards that peer.
  *
  * A peer costs sizeof(struct nmofi_peer) until the first packet to or from it.
  *
- * Locks: every call with the engine's lock held but nmofi_open and nmofi_close,
- * which no other call may meet. See ch3/channel.h for the channel's functions.
+ * Locks: every function is called with the engine's lock held, except nmofi_open and nmofi_close,
+ * during which no other function may be called. See ch3/channel.h for the channel's functions.
  */
 #ifndef MRMA_NETMOD_OFI_NMOFI_H
 #define MRMA_NETMOD_OFI_NMOFI_H
@@ -46,16 +45,18 @@ struct nmofi_opts {
                               "": any */
     bool loopback;         /* no interface named: all peers are on this machine, use its loopback */
     enum nmofi_rdma rdma;
-    unsigned node_index; /* which of its node's processes this one is: they share the cards */
-    const struct topo_cpuset *node_cpus; /* where these run, from the first to this one; NULL: that
-                                            is not known, and no card is nearer than others */
-    unsigned universe; /* so many processes there may be, as far as is known; 0: it is not */
-    uint64_t uid;      /* of this process */
+    unsigned node_index; /* index of this process among those of its node, which share the cards */
+    const struct topo_cpuset *node_cpus; /* where these processes run, from the first to this one;
+                                            NULL: that is not known, and no card is nearer than
+                                            others */
+    unsigned universe;                   /* how many processes there may be; 0: that is not known */
+    uint64_t uid;                        /* of this process */
     const struct log *log;
     struct trace *trace; /* where events are recorded (trace/record.h); NULL: no trace is taken */
     void *ctx;
-    /* The connection of the process with this uid, made now if need be; NULL: not known (yet; what
-     * it sends is kept, within its credits, and find asked again on later polls). From poll. */
+    /* The connection of the process with this uid, made now if need be; NULL: the process is not
+     * known, or not yet: what it sends is kept, within its credits, and find is called again by
+     * later polls. Called from poll. */
     struct ch3_vc *(*find)(void *ctx, uint64_t uid);
 };
 
@@ -64,8 +65,9 @@ struct nmofi_name {
     uint32_t format;   /* FI_ADDR_*, or FI_SOCKADDR_* */
     uint32_t protocol; /* FI_PROTO_*: both ends must speak the same */
     uint16_t len;
-    uint16_t life;    /* the port that answers while it lives (alive_socket.c); 0: none */
-    uint32_t life_ip; /* and its IPv4 address, in the network's order; 0: the endpoint's own */
+    uint16_t life;    /* the port that answers while its process lives (alive_socket.c); 0: none */
+    uint32_t life_ip; /* the IPv4 address of that port, in network byte order; 0: the endpoint's
+                         own */
     unsigned char bytes[NMOFI_NAME_BYTES];
 };
 static_assert(sizeof(struct nmofi_name) == 128, "wire size");
@@ -78,7 +80,7 @@ struct nmofi_peer {
     struct nmofi *nm;
     uint64_t uid;
     struct nmofi_link *link; /* NULL: nothing has gone either way */
-    uint64_t token;          /* begins every message to it */
+    uint64_t token;          /* what every message to it begins with */
     uint64_t addr;           /* fi_addr_t */
     bool inserted;           /* addr is in the address vector */
     struct nmofi_name name;
@@ -87,23 +89,25 @@ struct nmofi_peer {
 struct nmofi_stats {
     uint64_t sent, received;  /* messages of all kinds */
     uint64_t injected;        /* of those sent */
-    uint64_t credit_messages; /* explicit returns of credits, of those sent */
+    uint64_t credit_messages; /* of the messages sent, those that only return credits */
     uint64_t credit_stalls;   /* reserve found no credits */
     uint64_t buffer_stalls;   /* reserve found no transmit buffer */
     uint64_t provider_stalls; /* the provider was not ready to send (yet) */
     uint64_t dropped;         /* messages refused: no valid token, wrong length or kind */
     uint64_t lost;            /* connections */
     uint64_t rdma_puts, rdma_gets, rdma_atomics, rdma_bytes;
-    uint64_t rdma_words;        /* that puts have taken with them */
-    uint64_t unregistered;      /* of these refused, since memory could not be registered */
-    uint64_t links, link_bytes; /* peers in use now, and memory that they take */
+    uint64_t rdma_words;        /* words that puts have carried */
+    uint64_t unregistered;      /* puts and gets that were refused, since memory could not be
+                                   registered */
+    uint64_t links, link_bytes; /* peers in use now, and the memory that they take */
     uint64_t buffer_bytes;      /* transmit and receive buffers, of all peers together */
 };
 
 /* nmofi_open opens the endpoint that *opts asks for and the buffers to receive with. *opts is
- * copied; its log, trace and ctx must outlive the result, its provider, interface and node_cpus
- * need not. Takes milliseconds, and loads libfabric. Returns MRMA_SUCCESS and *out; MRMA_ERR_OTHER
- * (logged) if there is no provider, interface or endpoint as asked for, or MRMA_ERR_NO_MEM. */
+ * copied. The log, trace and ctx that it names must outlive the result; its provider, interface and
+ * node_cpus need not. Takes milliseconds, and loads libfabric. Returns MRMA_SUCCESS and *out;
+ * MRMA_ERR_OTHER (logged) if there is no provider, interface or endpoint as asked for, or
+ * MRMA_ERR_NO_MEM. */
 int nmofi_open(const struct nmofi_opts *opts, struct nmofi **out);
 
 /* nmofi_fork_child is called in a child of fork, which must not answer for its parent: the child's
@@ -132,7 +136,7 @@ void nmofi_get_name(const struct nmofi *nm, struct nmofi_name *name);
 int nmofi_add_secret(struct nmofi *nm, const unsigned char secret[NMOFI_SECRET_BYTES]);
 
 /* nmofi_peer_init sets up *peer, memory of the caller's that lives as long as the connection, for
- * the process with that uid and address. secret: one that the peer has, too. Nothing is allocated
+ * the process with that uid and address. secret is one that the peer has, too. Nothing is allocated
  * or connected before the first packet. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) for an
  * address that this provider cannot use. */
 int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid,
@@ -142,8 +146,8 @@ int nmofi_peer_init(struct nmofi *nm, struct nmofi_peer *peer, uint64_t uid,
  * or since the connection was closed here. */
 bool nmofi_peer_is_used(const struct nmofi_peer *peer);
 
-/* nmofi_peer_is_gone returns whether the peer is in use, and has closed its end since, or the
- * connection to it is lost. */
+/* nmofi_peer_is_gone returns whether the peer was in use and is not reachable any more: it has
+ * closed its end, or the connection to it is lost. */
 bool nmofi_peer_is_gone(const struct nmofi_peer *peer);
 
 #endif

@@ -8,15 +8,15 @@
  *   msg.c               sending                    recv.c             what has arrived
  *   link.c              a peer that is in use      ofi_vc.c           room for a packet, probing
  *   cq.c                poll, completions, waits   gap.c              missing messages
- *   alive_socket.c      says that this one lives   alive_probe.c      asks whether others do
+ *   alive_socket.c      says this process lives    alive_probe.c      asks whether others do
  *   ofi_rma.c           rdma put and get, memory   ofi_atomic.c       rdma atomic operations
  *
  * Messages: wire.h.
  *
- * Credits. A link may have NM_WINDOW units under way, a message costs one and one more per KiB. The
- * receiver gives them back with whatever it sends, or by CREDIT when half the window is due and
- * nothing went. Only HELLO, CREDIT, BYE, PROBE, RESET and CONNECT are free; of those few can be
- * under way. CONNECT has no number: it asks the peer to say HELLO (link.c).
+ * Credits. A link may have NM_WINDOW units under way. A message costs one unit, and one more for
+ * each KiB. The receiver gives units back with whatever it sends, or by CREDIT when half the window
+ * is due and nothing was sent. Only HELLO, CREDIT, BYE, PROBE, RESET and CONNECT cost nothing; few
+ * of them can be under way. CONNECT has no number: it asks the peer to say HELLO (link.c).
  *
  * Broken links are only noted where they are found (nm_link_break), and
  * reported upwards by poll.
@@ -44,16 +44,16 @@ enum {
     NM_UNIT_SHIFT = 10,
     NM_MSG_MAX = sizeof(struct nm_hdr) + CH3_PACKET_MAX,
     NM_SMALL = 512,   /* the smaller of two sizes of transmit buffers */
-    NM_TX_SLAB = 16,  /* buffers are made so many at a time */
-    NM_TX_SLABS = 16, /* of either size, at most */
+    NM_TX_SLAB = 16,  /* how many buffers are made at a time */
+    NM_TX_SLABS = 16, /* how many slabs of either size there are at most */
     NM_RX_BUFFERS = 4,
     NM_RX_BYTES = 128 * 1024,
-    NM_RX_PER_LINK = 2, /* more for each link behind the first: buf.c */
-    NM_RX_LINKS = 4,    /* on hardware: for so many links */
+    NM_RX_PER_LINK = 2, /* how many receive buffers each link after the first adds: buf.c */
+    NM_RX_LINKS = 4,    /* on hardware so many links share them */
     NM_RX_MOST = 256,
     NM_CQ_BURST = 16,
     NM_CQ_BURSTS = 8, /* a poll */
-    NM_REPORTED = 5   /* bad messages that are logged */
+    NM_REPORTED = 5   /* how many bad messages are logged */
 };
 
 enum nm_op_kind { NM_OP_TX, NM_OP_RX, NM_OP_RMA };
@@ -71,7 +71,7 @@ struct nm_tx {
     void *desc;
     bool small;
     uint8_t kind; /* enum nm_kind */
-    bool told;    /* its end is asked for: not injected */
+    bool told;    /* its completion is asked for, so it is not injected */
     uint32_t len; /* of the message, padded */
     _Alignas(16) unsigned char bytes[];
 };
@@ -80,24 +80,25 @@ struct nm_tx {
 struct nm_rx {
     struct nm_op op;          /* first */
     struct list_node node;    /* in nm->rx */
-    struct list_node waiting; /* in nm->rx_waiting: the provider did not take it yet */
+    struct list_node waiting; /* in nm->rx_waiting while the provider has not taken it */
     struct fid_mr *mr;
     unsigned char *bytes; /* NM_RX_BYTES */
     uint32_t complete;    /* bytes of the messages that are complete */
-    uint32_t end;         /* behind the furthest of them */
+    uint32_t end;         /* end of the last one of them */
     bool used_up;         /* the provider puts no further messages into it */
-    bool held;            /* others do its work until it is posted again: counted in nm->nheld */
-    bool torn;            /* a message in it has failed: nobody knows how long that one was */
+    bool held;            /* other buffers do its work until it is posted again; counted in
+                             nm->nheld */
+    bool torn;            /* a message in it has failed, whose length nobody knows */
     uint64_t ended_at;    /* nm->stats.received when it was used up, or torn later */
 };
 
-/* The sender's side of a peer in use. Outlives its connection until all has left. */
+/* The sender's side of a peer in use. It stays after its connection until everything has left. */
 struct nmofi_link {
     struct nmofi *nm;
     struct list_node node;    /* in nm->links */
-    struct list_node stalled; /* in nm->stalled: something waits for the provider */
-    struct list_node owing;   /* in nm->owing: half a window of credits is due */
-    struct list_node broken;  /* in nm->broken: to be reported */
+    struct list_node stalled; /* in nm->stalled while something waits for the provider */
+    struct list_node owing;   /* in nm->owing while half a window of credits is due */
+    struct list_node broken;  /* in nm->broken until it is reported */
     struct nmofi_peer *peer;  /* NULL: disconnected */
     struct ch3_vc *vc;        /* NULL: disconnected */
     struct nm_from *from;     /* NULL: it has not said hello */
@@ -110,17 +111,18 @@ struct nmofi_link {
     uint32_t due;       /* units to give back */
     uint16_t seq;       /* of the next message */
     uint16_t probed;    /* seq behind the last PROBE */
-    bool greeting;      /* HELLO has been sent, others may overtake it */
+    bool greeting;      /* HELLO has been sent, and other messages may overtake it */
     bool greeted;       /* other messages may follow */
     bool lost;          /* broken: nothing is sent any more */
     bool closing;       /* BYE is its last message */
     bool starved;       /* the last reserve found no credits */
-    bool probing;       /* a PROBE is under way, whose end will be told */
+    bool probing;       /* a PROBE is under way, and the provider will report its end */
     bool answered;      /* its peer's socket has said that it lives */
     uint64_t stalled_since, retry_at;
-    struct nm_reach *reach;              /* a test under way whether it is reachable */
-    uint64_t reach_at;                   /* not before: the next one */
-    uint64_t silent_since, silent_heard; /* of the first question without an answer; 0: none */
+    struct nm_reach *reach;              /* a question under way: is the peer reachable */
+    uint64_t reach_at;                   /* the next question is not asked before this time */
+    uint64_t silent_since, silent_heard; /* when the first question without an answer was asked, and
+                                            what had been heard by then; 0: none */
     bool silence_told;
 };
 
@@ -129,17 +131,19 @@ struct nm_from {
     uint64_t token, uid;
     struct nmofi_link *link;  /* NULL: find does not know it yet */
     struct list_node unknown; /* in nm->unknown */
-    struct list early; /* struct nm_early, by seq: arrived before their turn, or before find knew */
+    struct list early; /* struct nm_early, by seq: messages that arrived before their turn, or
+                          before find knew the peer */
     uint32_t early_units;
-    uint64_t heard;     /* nm->stats.received with its last message */
-    uint64_t gap_since; /* watched: the message gap_seq is missing since; 0: none is */
+    uint64_t heard;     /* nm->stats.received at its last message */
+    uint64_t gap_since; /* since when the message gap_seq is missing, while gaps are watched; 0:
+                           none is missing */
     uint16_t gap_seq;
     uint16_t seq; /* of the next message */
     bool bye;
 };
 
 /* nm_has_closed returns whether the peer has closed its end in order (BYE). It needs nothing that
- * is still to come, so that messages which it does not take any more are no loss. */
+ * is still to come, so messages that it does not take any more are no loss. */
 static inline bool nm_has_closed(const struct nmofi_link *link)
 {
     return link->from && link->from->bye;
@@ -163,12 +167,11 @@ struct nmofi {
     struct fid_wait *wait; /* NULL: the queue's own descriptor */
     struct fid_cq *cq;
     struct fid_ep *ep;
-    struct fid_ep
-        *ask_ep;  /* what asks a peer to connect leaves from it; NULL: either side connects */
-    int wait_fd;  /* -1: none */
-    int life;     /* listens for those who ask whether this process lives; -1: none */
-    int listener; /* the provider's own socket that listens, or -1 */
-    int spare;    /* to ask others with when the program has used up all descriptors */
+    struct fid_ep *ask_ep; /* CONNECT messages leave from it; NULL: either side connects */
+    int wait_fd;           /* -1: none */
+    int life;     /* socket that answers those who ask whether this process lives; -1: none */
+    int listener; /* the provider's own listening socket, or -1 */
+    int spare;    /* socket for questions when the program has used up all descriptors */
     bool spare_used;
     bool gave_up; /* this process takes no connections any more: alive_socket.c */
     uint64_t
@@ -176,11 +179,11 @@ struct nmofi {
     uint64_t short_since; /* somebody connects, and there is no descriptor for it; 0: no */
     _Atomic bool asked;   /* pending said yes because of the descriptor: poll must rearm it */
     bool software;        /* the provider copies through a socket */
-    bool over_tcp;        /* known to be one over TCP */
+    bool over_tcp;        /* the provider is known to work over TCP */
     bool unordered;       /* later sends may overtake earlier ones */
     bool silent;          /* its descriptor does not tell of what arrives */
     bool card;            /* no processor of the target takes part in a put or get */
-    bool words;           /* a put may take a word with it */
+    bool words;           /* a put may carry a word */
     bool transmits;       /* the end of a put does not say that its data is in place */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
@@ -194,24 +197,26 @@ struct nmofi {
     struct list tx_free[2], tx_slabs; /* by small */
     unsigned ntx_slabs[2];
     struct nm_tx *reserved;
-    bool short_of_memory; /* reserve has failed for want of it: nothing that arrives tells when it
-                             is over */
+    bool short_of_memory; /* reserve has failed for want of memory; no arrival tells when there is
+                             memory again */
     struct list rx, rx_waiting; /* struct nm_rx */
-    bool rx_refused;            /* since events were read the provider has refused one */
-    unsigned nrx, nheld;        /* of all receive buffers, and of those that are held */
+    bool rx_refused;            /* the provider has refused a receive buffer since events were last
+                                   read */
+    unsigned nrx, nheld;        /* how many receive buffers there are, and how many of them are
+                                   held */
     struct list rma_free;
     unsigned nrma;     /* struct nm_rma made */
     unsigned closing;  /* links disconnected and not yet freed */
     bool ending;       /* nmofi_close */
-    unsigned events;   /* of the poll that runs */
-    uint64_t doubt_at; /* not before: the next time that all peers are asked */
-    uint64_t stray_at; /* when a message was dropped that belongs to nobody; 0: none of late */
-    uint64_t watch_at; /* not before: the next look for gaps (gap.c) */
-    bool gaps;         /* there was one at the last look: somebody must poll */
+    unsigned events;   /* events that the running poll has counted */
+    uint64_t doubt_at; /* all peers are asked again not before this time */
+    uint64_t stray_at; /* when a message that belongs to nobody was dropped; 0: none was of late */
+    uint64_t watch_at; /* the next look for gaps is not before this time (gap.c) */
+    bool gaps;         /* the last look has found gaps: somebody must poll */
     uint32_t polls;
 };
 
-/* nm_of returns the netmod whose channel ch is: its first member. */
+/* nm_of returns the netmod whose channel ch is; the channel is the first member of struct nmofi. */
 static inline struct nmofi *nm_of(struct ch3_channel *ch)
 {
     return (struct nmofi *)(void *)ch; /* its first member */
@@ -231,42 +236,43 @@ static inline size_t nm_pad(size_t len)
 
 /* ---- fabric.c ---- */
 
-/* nm_fabric_open loads libfabric, has a provider chosen and opens the endpoints with what they
- * need: nm->info to nm->ep, ask_ep and wait_fd. Returns MRMA_SUCCESS or MRMA_ERR_OTHER (logged);
- * what was opened until then is for nm_fabric_end and nm_fabric_close. */
+/* nm_fabric_open loads libfabric, has a provider chosen and opens the endpoints with all that they
+ * need: it sets nm->info to nm->ep, ask_ep and wait_fd. Returns MRMA_SUCCESS or MRMA_ERR_OTHER
+ * (logged); in both cases nm_fabric_end and nm_fabric_close close what was opened. */
 int nm_fabric_open(struct nmofi *nm);
 
 /* nm_fabric_end closes the endpoints alone. After it the provider uses no buffer any more. */
 void nm_fabric_end(struct nmofi *nm);
 
-/* nm_fabric_close closes all but the endpoints, which have been closed before. */
+/* nm_fabric_close closes everything except the endpoints, which have been closed before. */
 void nm_fabric_close(struct nmofi *nm);
 
 /* ---- select_provider.c ---- */
 
 /* nm_choose asks libfabric, which is loaded, for providers, and sets nm->info and what follows from
- * it for the rest of the netmod. What providers read of the environment is in it from then on,
- * until the caller takes it out (nm->environment). Returns MRMA_SUCCESS, or MRMA_ERR_OTHER
+ * it for the rest of the netmod. The variables that providers read are in the environment from then
+ * on, until the caller takes them out (nm->environment). Returns MRMA_SUCCESS, or MRMA_ERR_OTHER
  * (logged): there is none that fits. */
 int nm_choose(struct nmofi *nm);
 
-/* nm_refuse gives back nm->info, whose objects are closed, and has nm_choose leave out that
- * provider from now on, for the reason why, which is the caller's. False: the user has named it, so
- * that nothing else may take its place, and nothing is changed. */
+/* nm_refuse frees nm->info, whose objects are closed, and makes nm_choose leave out that provider
+ * from now on; why is the reason, for the log. False: the user has named the provider, so no other
+ * may take its place, and nothing is changed. */
 bool nm_refuse(struct nmofi *nm, const char *why);
 
-/* nm_choose_automatic puts the same provider with automatic progress into nm->info, if it is one
- * that is not known by name and offers that. Returns whether it has. */
+/* nm_choose_automatic replaces nm->info by the same provider with automatic progress, if that
+ * provider is not in the table of known ones and offers this. Returns whether it has replaced
+ * it. */
 bool nm_choose_automatic(struct nmofi *nm);
 
 /* ---- provider_env.c ---- */
 
 /* nm_add_variables puts the variables that providers need into the environment (nm->environment),
- * where the user has not set them. Those that are there already are left. */
+ * except those that are there already. */
 void nm_add_variables(struct nmofi *nm);
 
 /* nm_shares_buffers returns whether ofi_rxm has, or will have, one queue of receive buffers for all
- * its peers, as nm_add_variables has it where the user has set nothing else. */
+ * its peers. nm_add_variables asks for one where the user has set nothing else. */
 bool nm_shares_buffers(void);
 
 /* ---- addr.c ---- */
@@ -305,17 +311,18 @@ void nm_tx_put(struct nmofi *nm, struct nm_tx *tx);
  * MRMA_ERR_NO_MEM or MRMA_ERR_OTHER (logged). */
 int nm_buf_start(struct nmofi *nm);
 
-/* nm_rx_grow sees to it that there are enough receive buffers for so many links. Returns false
+/* nm_rx_grow makes sure that there are enough receive buffers for so many links. Returns false
  * without memory. */
 bool nm_rx_grow(struct nmofi *nm, uint64_t links);
 
-/* nm_rx_post gives a receive buffer, all of whose messages have been dealt with, to the provider.
- * If the provider does not take it a later poll tries again. */
+/* nm_rx_post gives a receive buffer to the provider; all messages in it have been dealt with. If
+ * the provider does not take the buffer a later poll tries again. */
 void nm_rx_post(struct nmofi *nm, struct nm_rx *rx);
 
-/* nm_rx_done is called when a completion of a receive buffer has been dealt with: that of a message
- * of len bytes at buf, or of none (NULL, 0). used_up: the provider says with it that it puts no
- * further messages into the buffer. Posts the buffer again when that is safe. */
+/* nm_rx_done is called when a completion of a receive buffer has been dealt with: either the
+ * completion of a message of len bytes at buf, or one without a message (NULL, 0). used_up says
+ * that with this completion the provider puts no further messages into the buffer. The function
+ * posts the buffer again when that is safe. */
 void nm_rx_done(struct nmofi *nm, struct nm_rx *rx, const unsigned char *buf, size_t len,
                 bool used_up);
 
@@ -329,25 +336,25 @@ void nm_buf_end(struct nmofi *nm);
 /* ---- broken.c ---- */
 
 /* nm_link_break notes that the connection has broken, and logs why (fmt). From now on nothing is
- * sent over it, and the next poll reports it upwards. For one that is broken already nothing is
- * done. */
+ * sent over it, and the next poll reports it upwards. For a connection that is broken already it
+ * does nothing. */
 void nm_link_break(struct nmofi_link *link, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- link.c ---- */
 
 /* nm_link_get returns the link of a peer, whose connection is vc, and makes it if there is none:
- * the peer is in use from now on. heard: it has said HELLO or CONNECT, so that ours need not wait.
- * Sends HELLO, or CONNECT, if neither has been sent; until greeted is true no other message may
- * follow. NULL: no memory now. */
+ * the peer is in use from now on. heard says that the peer has sent HELLO or CONNECT, so that this
+ * side's HELLO need not wait. Sends HELLO, or CONNECT, if neither has been sent; until greeted is
+ * true no other message may follow. NULL: no memory now. */
 struct nmofi_link *nm_link_get(struct nmofi_peer *peer, struct ch3_vc *vc, bool heard);
 
 /* nm_link_own returns the link to this endpoint itself, and makes it if there is none. It belongs
  * to no peer, no message goes over it, and it stays until the end. NULL: no memory now. */
 struct nmofi_link *nm_link_own(struct nmofi *nm);
 
-/* nm_link_asked is called when the process with this uid has sent CONNECT: it is sent HELLO, unless
- * the layers above do not know it (yet). */
+/* nm_link_asked is called when the process with this uid has sent CONNECT: that process is sent
+ * HELLO, unless the layers above do not know it (yet). */
 void nm_link_asked(struct nmofi *nm, uint64_t uid);
 
 /* nm_abandon is the channel's abandon (ch3/channel.h): the peer is sent RESET. */
@@ -358,21 +365,23 @@ void nm_abandon(struct ch3_channel *ch, struct ch3_vc *vc);
 void nm_link_report_broken(struct nmofi *nm);
 
 /* nm_link_disconnect is the channel's disconnect (ch3/channel.h): BYE is sent behind what was
- * committed, and the link goes when that has left. */
+ * committed, and the link is freed when BYE has left. */
 void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc);
 
-/* nm_link_reap frees the links that are disconnected and of which nothing is under way. */
+/* nm_link_reap frees the links that are disconnected and have nothing under way. */
 void nm_link_reap(struct nmofi *nm);
 
-/* nm_link_restart begins a link anew whose peer had closed its end and comes again: numbers and
+/* nm_link_restart begins a link anew when its peer had closed its end and comes again: numbers and
  * credits start from the beginning, and HELLO is sent. */
 void nm_link_restart(struct nmofi_link *link);
 
-/* nm_link_free frees the link with all that waits in it. The provider has nothing of it. */
+/* nm_link_free frees the link with all that waits in it. The provider uses nothing of it any
+ * more. */
 void nm_link_free(struct nmofi_link *link);
 
-/* nm_token returns what begins every message from the process with uid sender to that with uid
- * receiver, under a secret of NMOFI_SECRET_BYTES: a hash that only who has the secret can compute.
+/* nm_token returns the token with which every message from the process with uid sender to the
+ * process with uid receiver begins: a hash under a secret of NMOFI_SECRET_BYTES, which only a
+ * process that has the secret can compute.
  */
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver);
 
@@ -382,13 +391,13 @@ uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receive
  * while anything waits for the provider, and without credits. */
 void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
-/* nm_probe is the channel's probe (ch3/channel.h): by a question to the peer's socket
- * (alive_probe.c), and by a message where there is no such socket, or the provider says how each
- * message ended, or the last message was none of these. */
+/* nm_probe is the channel's probe (ch3/channel.h): it asks the peer's socket (alive_probe.c). It
+ * also sends a PROBE where there is no such socket, where the provider reports how each message has
+ * ended, or where the last message was not a PROBE. */
 void nm_probe(struct ch3_channel *ch, struct ch3_vc *vc);
 
-/* nm_doubt is called when the provider says of a message that it is lost, and not of which: all
- * peers in use are asked whether they are there, at most a few times a second. */
+/* nm_doubt is called when the provider reports that a message is lost and does not say which one:
+ * all peers in use are asked whether they are there, at most a few times a second. */
 void nm_doubt(struct nmofi *nm);
 
 /* ---- msg.c ---- */
@@ -397,27 +406,27 @@ void nm_doubt(struct nmofi *nm);
 void nm_commit(struct ch3_channel *ch, struct ch3_vc *vc, size_t len);
 
 /* nm_send_bare sends a message that has nothing but its header: CREDIT, PROBE or RESET. Returns
- * false if it was not sent: the connection has broken, is not greeted, something waits for the
- * provider, or there is no buffer. */
+ * false if it was not sent: the connection has broken, the link is not greeted, something waits for
+ * the provider, or there is no buffer. */
 bool nm_send_bare(struct nmofi_link *link, enum nm_kind kind);
 
 /* nm_send_first sends HELLO, which is queued if it cannot leave now. Where later sends may overtake
- * it the link is greeted only when it has arrived. Returns false without memory. */
+ * HELLO the link is greeted only when HELLO has arrived. Returns false without memory. */
 bool nm_send_first(struct nmofi_link *link);
 
-/* nm_greeted is called when a HELLO that others may overtake has arrived. */
+/* nm_greeted is called when a HELLO that other messages may overtake has arrived. */
 void nm_greeted(struct nmofi_link *link);
 
 /* nm_send_last sends BYE, after which nothing may be sent; it is queued if it cannot leave now.
  * Returns false without memory. */
 bool nm_send_last(struct nmofi_link *link);
 
-/* nm_ask_connect asks the peer, by CONNECT, to send HELLO; polls do it again and again, ever more
- * rarely, until that comes. */
+/* nm_ask_connect asks the peer, by CONNECT, to send HELLO; polls ask again and again, ever more
+ * rarely, until HELLO comes. */
 void nm_ask_connect(struct nmofi_link *link);
 
-/* nm_push tries again what the provider did not take before, as far as it is time for that; now is
- * the time of clock_monotonic_ns. Returns whether anything left. */
+/* nm_push tries again to send what the provider has not taken, as far as it is time for that; now
+ * is the time of clock_monotonic_ns. Returns whether anything left. */
 bool nm_push(struct nmofi *nm, uint64_t now);
 
 /* nm_unstall notes that nothing of the link waits for the provider any more. */
@@ -433,12 +442,12 @@ void nm_give_credits(struct nmofi *nm);
  * call. */
 void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len);
 
-/* nm_find_unknown looks whether the layers above know by now those who have said HELLO before
- * they were known, and accepts what these have sent. */
+/* nm_find_unknown looks whether the layers above know by now the processes that have sent HELLO
+ * before they were known, and accepts what these have sent. */
 void nm_find_unknown(struct nmofi *nm);
 
-/* nm_from_free forgets a sender, with the messages of it that wait for their turn. The link that
- * points to it is the caller's to clear. */
+/* nm_from_free forgets a sender, and frees its messages that wait for their turn. The caller clears
+ * the link's pointer to it. */
 void nm_from_free(struct nmofi *nm, struct nm_from *from);
 
 /* ---- gap.c ---- */
@@ -447,10 +456,10 @@ void nm_from_free(struct nmofi *nm, struct nm_from *from);
 void nm_gap_stray(struct nmofi *nm);
 
 /* nm_gap_watch looks, at most ten times a second, whether peers have lost messages, and ends the
- * connections of those that have. Called by polls as long as nm->stray_at is set. */
+ * connections of those that have. Polls call it as long as nm->stray_at is set. */
 void nm_gap_watch(struct nmofi *nm);
 
-/* nm_gap_end takes back what is promised to the channel. */
+/* nm_gap_end tells the channel that nothing must be polled for because of gaps any more. */
 void nm_gap_end(struct nmofi *nm);
 
 /* ---- cq.c ---- */

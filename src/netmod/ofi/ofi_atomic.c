@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_atomic.c - atomic operations of the provider's own: which there are, and how each is started.
+ * ofi_atomic.c - atomic operations that the provider does by itself: which there are, and how each
+ * is started.
  *
- * What comes back goes to a transmit buffer, which is registered where the provider asks for that,
- * and what goes out lies behind it; so the user's memory is not used after the call.
+ * The result comes to a transmit buffer, which is registered where the provider asks for that, and
+ * the operands lie behind the result in the same buffer; so the user's memory is not used after the
+ * call.
  *
  * The end of an operation says that it is done in the target's memory: FI_DELIVERY_COMPLETE is
- * asked for, of those with a result, too, as a card may answer before memory has what it has
- * computed. Of a provider that does not have that (nm->transmits) the result says it, so there an
- * operation without one is a fetch whose result is dropped.
+ * asked for, also for operations with a result, as a card may answer before the new value is in
+ * memory. Where a provider does not have it (nm->transmits), the result tells that the operation is
+ * done; so there an operation without a result is a fetch whose result is dropped.
  *
  * The order of operations on the same bytes is believed only where the provider promises it for as
  * many bytes as one operation may have (max_order_*_size). For reads behind reads there is no such
@@ -22,7 +24,9 @@
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/ofi_rma.h"
 
-enum { NM_ATOMIC_BYTES = 1024 }; /* of one operation, at most: three times as many are a message */
+enum {
+    NM_ATOMIC_BYTES = 1024
+}; /* bytes of one operation at most; its message may have three times as many */
 
 static const enum fi_op ops[CH3_ATOMIC_OPS] = {
     [CH3_ATOMIC_CAS] = FI_CSWAP,         [CH3_ATOMIC_SUM] = FI_SUM,
@@ -45,13 +49,14 @@ static const struct {
     [CH3_ATOMIC_F32] = {FI_FLOAT, 4}, [CH3_ATOMIC_F64] = {FI_DOUBLE, 8},
 };
 
-/* Between those that there are lie the pairs, which no provider knows. */
+/* is_op returns whether op is an operation. The numbers between the first and the last operation
+ * include MPI's operations on pairs, which no provider knows. */
 static bool is_op(int op)
 {
     return op <= CH3_ATOMIC_BXOR || op >= CH3_ATOMIC_REPLACE;
 }
 
-/* How many elements at once the provider takes; 0: it does not have the operation. */
+/* most returns how many elements the provider takes at once; 0: it does not have the operation. */
 static size_t most(const struct nmofi *nm, int op, int type, uint64_t flags)
 {
     struct fi_atomic_attr attr = {.count = 0};

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_rma.c - puts, gets and atomic operations of the provider's own, and the memory they reach.
+ * ofi_rma.c - puts, gets and atomic operations that the provider does by itself, and the memory
+ * that they reach.
  *
- * An operation's caller may be told that it failed (the connection is lost) before
- * the provider has let go of it: so the provider knows a struct nm_rma, which
- * outlives the caller's object.
+ * An operation's caller may be told that it failed (the connection is lost) before the provider has
+ * let go of it: so the provider is given a struct nm_rma, which outlives the caller's object.
  *
- * Local memory. Where a card does all, what is short enough is injected: the provider takes the
- * data over with the call. Otherwise memory is registered for the operation, where the provider
- * asks for that (FI_MR_LOCAL); what is short, and for a card, goes by a transmit buffer instead,
- * which is registered already.
+ * Local memory. Where a card does everything, a put that is short enough is injected: the provider
+ * takes the data over with the call. Otherwise memory is registered for the operation, where the
+ * provider asks for that (FI_MR_LOCAL); but a short operation on a card uses a transmit buffer
+ * instead, which is registered already.
  *
- * The end of a put. FI_DELIVERY_COMPLETE is asked for, which says that the data is in place, except
- * of providers that are known not to have that (nm->transmits): there a get behind the put tells
- * (doc/network.md). Where the provider does not promise to keep that order, the get waits here
- * until the puts have ended.
+ * The end of a put. FI_DELIVERY_COMPLETE is asked for, so that the end says that the data is in
+ * place. Some providers are known not to have this (nm->transmits): with them a get behind the put
+ * tells that the data is in place (doc/network.md). Where the provider does not promise to keep
+ * that order, the get waits here until the puts have ended.
  *
- * A put may take a word with it (FI_REMOTE_CQ_DATA). The target's provider tells it by an event of
- * its own behind the data (cq.c), and keeps receive buffers for that, where it needs some: what
- * would take this library's is not chosen (FI_RX_CQ_DATA).
+ * A put may carry a word (FI_REMOTE_CQ_DATA). The target's provider reports the word by an event of
+ * its own behind the data (cq.c). Where it needs receive buffers for that, it has its own: a
+ * provider that would take this library's buffers (FI_RX_CQ_DATA) is not chosen.
  *
- * Keys are chosen here where the provider allows it: 64 random bits, since whoever
- * can connect and knows the key reaches the memory.
+ * Where the provider allows it, this file chooses the keys: 64 random bits, since whoever can
+ * connect and knows the key reaches the memory.
  *
  * Locks: as nmofi.h says. Neighbours: cq.c, which brings completions; link.c, which ends what a
  * broken connection has under way; ofi_atomic.c, for atomic operations.
@@ -37,7 +37,7 @@
 
 enum {
     NM_RMA_MAX = 256, /* under way, all peers */
-    NM_COPIED = 8192  /* bytes of a put or get at most that goes by a transmit buffer */
+    NM_COPIED = 8192  /* bytes at most of a put or get that uses a transmit buffer */
 };
 
 struct nm_rma {
@@ -45,8 +45,8 @@ struct nm_rma {
     struct list_node node; /* in its link's rdma_ops, or free */
     struct nmofi_link *link;
     struct ch3_rdma *rdma; /* NULL: the caller has been told */
-    struct fid_mr *mr;     /* of the local memory, where the provider asks for it */
-    struct nm_tx *copy;    /* that is used instead of the local memory */
+    struct fid_mr *mr;     /* registration of the local memory, where the provider asks for it */
+    struct nm_tx *copy;    /* buffer that is used instead of the local memory */
     bool put, atomic;
 };
 
@@ -81,7 +81,7 @@ static void rma_put(struct nmofi *nm, struct nm_rma *rma)
     list_push_front(&nm->rma_free, &rma->node);
 }
 
-/* The queue says that the provider has done with it. */
+/* nm_rma_done is called when the queue says that the provider has done with the operation. */
 void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
 {
     struct nm_rma *rma = (struct nm_rma *)(void *)op;
@@ -136,8 +136,8 @@ static bool is_injected(const struct nmofi *nm, const struct ch3_rdma *op)
     return nm->card && op->put && op->len <= nm->inject_max;
 }
 
-/* What the provider needs of the local memory. MRMA_AGAIN: not now; MRMA_ERR_NO_MEM: it cannot be
- * had. */
+/* prepare_local makes the local memory ready for the provider. MRMA_AGAIN: that is impossible now;
+ * MRMA_ERR_NO_MEM: it is impossible. */
 static int prepare_local(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma *op)
 {
     if (op->atomic) {
@@ -168,7 +168,7 @@ static bool has_puts(const struct nmofi_link *link)
     return false;
 }
 
-/* Must a get that confirms puts wait for their ends? */
+/* must_wait returns whether a get that confirms puts must wait until these have ended. */
 static bool must_wait(const struct nmofi *nm, const struct nmofi_link *link,
                       const struct ch3_rdma *op)
 {
@@ -201,7 +201,7 @@ static ssize_t start(struct nmofi *nm, struct nm_rma *rma, const struct ch3_rdma
     return fi_writemsg(nm->ep, &msg, FI_COMPLETION | end | inject | word);
 }
 
-/* The provider has not taken the operation. */
+/* refused is called when the provider has not taken the operation. */
 static int refused(struct nmofi_link *link, const struct ch3_rdma *op, int ret)
 {
     if (ret == FI_EAGAIN)

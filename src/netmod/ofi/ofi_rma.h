@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ofi_rma.h - between the files of the netmod: puts, gets and atomic operations of the provider's
- * own, and the memory that they reach. Locks: as nmofi.h says.
+ * ofi_rma.h - between the files of the netmod: puts, gets and atomic operations that the provider
+ * does by itself, and the memory that they reach. Locks: as nmofi.h says.
  */
 #ifndef MRMA_NETMOD_OFI_OFI_RMA_H
 #define MRMA_NETMOD_OFI_OFI_RMA_H
@@ -13,8 +13,8 @@
 /* nm_atomics_query asks the provider, whose domain is open, which atomic operations it takes. */
 void nm_atomics_query(const struct nmofi *nm, struct ch3_atomics *out);
 
-/* nm_atomic_copy returns a transmit buffer for the atomic operation, with all that goes out; what
- * comes back will be at its beginning. NULL: none can be had now. */
+/* nm_atomic_copy returns a transmit buffer for the atomic operation, filled with the operands; the
+ * result will be at its beginning. NULL: no buffer can be had now. */
 struct nm_tx *nm_atomic_copy(struct nmofi *nm, const struct ch3_rdma *op);
 
 /* nm_atomic_start gives the operation, whose buffer is copy, to the provider, with that context.
@@ -24,7 +24,8 @@ ssize_t nm_atomic_start(const struct nmofi *nm, const struct ch3_rdma *op, struc
 
 /* ---- ofi_rma.c ---- */
 
-/* nm_rma_inject returns how many bytes a put has at most that nm_rdma has read when it returns. */
+/* nm_rma_inject returns how long a put may be so that nm_rdma has read its local memory when it
+ * returns. */
 size_t nm_rma_inject(const struct nmofi *nm);
 
 /* nm_rdma is the channel's rdma (ch3/channel.h). */
@@ -39,7 +40,7 @@ void nm_mem_release(struct ch3_channel *ch, struct ch3_mem *mem);
 
 /* nm_rma_done is called when the provider has done with a put, get or atomic operation: err is 0 or
  * one of libfabric's positive errors, which breaks the link. The caller of the operation is told,
- * unless it has been already. */
+ * unless it was told before. */
 void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err);
 
 /* nm_rma_abandon tells the callers of all puts and gets that are under way on the link that they

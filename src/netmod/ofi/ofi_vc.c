@@ -2,8 +2,8 @@
 /*
  * ofi_vc.c - what CH3 asks of a connection: room for a packet, and whether the peer is still there.
  *
- * Either makes the link of a peer that was not in use. The packet itself is sent by msg.c. Locks:
- * the engine's, held by the caller.
+ * Both make the link of a peer that was not in use. The packet itself is sent by msg.c. Locks: the
+ * engine's, held by the caller.
  */
 #include "base/atomic.h"
 #include "base/clock.h"
@@ -14,7 +14,8 @@
 
 #define DOUBT_AGAIN UINT64_C(200000000)
 
-/* Somebody must look again soon, without an arrival. */
+/* short_of_memory tells the channel whether memory is short: while it is, somebody must look again
+ * soon although nothing arrives. */
 static void short_of_memory(struct nmofi *nm, bool is)
 {
     if (nm->short_of_memory == is)
@@ -37,7 +38,8 @@ static bool has_credits(const struct nmofi_link *link, size_t len)
     return nm_cost(len) <= link->credits;
 }
 
-/* What is counted are stalls, not attempts: who waits for something else polls on. */
+/* note_credits counts stalls, not attempts: a thread that waits for something else polls on and
+ * tries again. */
 static void note_credits(struct nmofi_link *link, bool enough)
 {
     link->nm->stats.credit_stalls += !enough && !link->starved;
@@ -74,14 +76,15 @@ void *nm_reserve(struct ch3_channel *ch, struct ch3_vc *vc, size_t len)
     return tx->bytes + sizeof(struct nm_hdr);
 }
 
-/* Over sockets the peer's socket answers; the message is for its numbers there, which show whether
- * all before has come (gap.c). */
+/* probe asks whether the peer is there. Over sockets the peer's socket answers; there the PROBE
+ * message is sent for its number, which shows the peer whether all messages before it have come
+ * (gap.c). */
 static void probe(struct nmofi_link *link, uint64_t now)
 {
     if (link->lost || nm_has_closed(link))
         return;
     const bool asked = nm_reach_ask(link, now);
-    const bool last = link->seq == link->probed; /* nothing has been sent behind the last one */
+    const bool last = link->seq == link->probed; /* nothing has been sent behind the last PROBE */
     if (!link->probing && (!asked || !link->nm->software || !last) && nm_send_bare(link, NM_PROBE))
         link->probed = link->seq;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recv.c - what has arrived: whose it is, whether its turn has come, and what it is.
+ * recv.c - receives messages: it finds out whose a message is, whether its turn has come, and what
+ * it is.
  *
- * Nothing of a message is read before its token is known, or, of a HELLO, computed
- * from a secret and the uids. What fails is counted, reported (the first few) and
- * dropped; the connection below stays, since who sent it is not known (but see gap.c). A message
- * with the token of a peer in use that breaks the rules of wire.h ends the connection to that peer:
- * either it does not keep them, or the provider has spoilt what was in the message.
+ * Nothing of a message is read before its token is known, or, of a HELLO, computed from a secret
+ * and the uids. A message that fails is counted, reported (the first few) and dropped; the
+ * connection below stays, since the sender is not known (but see gap.c). A message that has the
+ * token of a peer in use and breaks the rules of wire.h ends the connection to that peer: either
+ * the peer does not keep the rules, or the provider has spoilt the message.
  *
- * A peer may say hello before find knows it (it has left the bootstrap's exchange
- * earlier than we). What it sends then waits in early, like what arrives before
- * its turn; both are bounded by its credits, because nothing is given back before
- * it is delivered.
+ * A peer may send HELLO before nmofi_opts.find knows it (if it has left the bootstrap's exchange
+ * earlier than this process). Its messages then wait in nm_from.early, like those that arrive
+ * before their turn. Its credits bound both, because no credit is given back before its message is
+ * delivered.
  *
  * Invariant: messages of a peer are accepted in the order of their numbers, without a gap. Locks:
  * as nmofi.h says. Neighbours: cq.c, which brings them; link.c, the peer that they belong to.
@@ -36,7 +37,7 @@ static void refuse(struct nmofi *nm, const char *what, size_t len)
                 what);
 }
 
-/* A message that is the peer's, and is not what it can have sent. */
+/* distrust is called for a message that has the peer's token and that the peer cannot have sent. */
 static void distrust(struct nmofi *nm, struct nm_from *from, const char *what, size_t len)
 {
     struct nmofi_link *link = from->link;
@@ -81,7 +82,7 @@ static void deliver(struct nmofi_link *link, const struct nm_hdr *hdr)
 {
     struct nmofi *nm = link->nm;
     link->due += nm_cost(hdr->len);
-    if (link->due > NM_WINDOW) { /* what is due had been given to it */
+    if (link->due > NM_WINDOW) { /* the credits that are due had been given to it */
         nm_link_break(link, "it sends more than its credits allow");
         return;
     }
@@ -91,7 +92,7 @@ static void deliver(struct nmofi_link *link, const struct nm_hdr *hdr)
     nm->channel.deliver(link->vc, hdr + 1, hdr->len);
 }
 
-/* A message whose turn it is, of a peer that is known. */
+/* accept takes a message whose turn it is, from a peer that is known. */
 static void accept(struct nm_from *from, const struct nm_hdr *hdr)
 {
     struct nmofi_link *link = from->link;
@@ -115,7 +116,7 @@ static void accept(struct nm_from *from, const struct nm_hdr *hdr)
     case NM_HELLO:
         nm_reach_greeted(link);
         break;
-    default: /* CREDIT, PROBE: all is said */
+    default: /* CREDIT, PROBE: the header says all */
         break;
     }
 }
@@ -168,7 +169,7 @@ static void handle(struct nmofi *nm, struct nm_from *from, const struct nm_hdr *
     distrust(nm, from, "its number is wrong", len);
 }
 
-/* Does the layer above know it by now? */
+/* meet returns whether the layer above knows the sender by now. */
 static bool meet(struct nmofi *nm, struct nm_from *from)
 {
     struct ch3_vc *vc = nm->opts.find(nm->opts.ctx, from->uid);
@@ -177,7 +178,8 @@ static bool meet(struct nmofi *nm, struct nm_from *from)
     if (!link)
         return false;
     if (link->from)
-        nm_from_free(nm, link->from); /* it had said bye, or has lost its memory: it starts anew */
+        nm_from_free(nm, link->from); /* it had sent BYE, or has forgotten this process: it starts
+                                         anew */
     link->from = from;
     link->vc = vc;
     ch3_vc_closed(vc, false);
@@ -231,7 +233,8 @@ static struct nm_from *greet(struct nmofi *nm, const struct nm_hello *hello)
     return from;
 }
 
-/* Who sends a length that is not padded shifts what lies behind in the same buffer, also of others.
+/* received_askew deals with a message whose length is not padded. Such a message shifts all
+ * messages behind it in the same buffer, also those of other peers.
  */
 static void received_askew(struct nmofi *nm, const unsigned char *bytes, size_t len)
 {
@@ -245,7 +248,8 @@ static void received_askew(struct nmofi *nm, const unsigned char *bytes, size_t 
     free(copy);
 }
 
-/* hello: it has the kind and the length of a HELLO or CONNECT. */
+/* is_malformed returns whether a message breaks the rules of wire.h. hello says that it has the
+ * kind and the length of a HELLO or CONNECT. */
 static bool is_malformed(const struct nm_hdr *hdr, size_t len, bool hello)
 {
     const bool greets = hdr->kind == NM_HELLO || hdr->kind == NM_CONNECT;
@@ -262,7 +266,8 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
     }
     const struct nm_hdr *hdr = (const void *)bytes;
     nm->stats.received++;
-    if (nm->ending) /* nobody is spoken to any more, and who a newcomer is cannot be asked */
+    if (nm->ending) /* nothing is sent any more, and the layers above cannot be asked who a newcomer
+                       is */
         return;
     if (len < sizeof *hdr) {
         refuse(nm, "too short", len);

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * select_provider.c - which provider, on which card or interface.
+ * select_provider.c - chooses the provider, and its card or interface.
  *
- * What is needed is asked for (hints) and looked at again in the answer: a reliable
- * datagram endpoint with messages, receive buffers for many messages, sends that are
- * matched in order, messages of NM_MSG_MAX. Among those that have it the rank
- * decides: a network's own hardware before TCP, TCP's own datagrams before the
- * emulation over its streams. What emulates, or needs a thread that polls, or is
- * a test tool, is taken only by name. One that does not order sends serves, too (msg.c).
- * Atomic operations are asked for where a card may do them (add_atomics); 1.17's "net" says that it
- * has them and has not.
+ * The hints ask for what is needed, and the answer is checked for it: a reliable datagram endpoint
+ * with messages, receive buffers for many messages, sends that are matched in order, and messages
+ * of NM_MSG_MAX. Among the providers that have all this, the rank in a table decides: a network's
+ * own hardware before TCP, and TCP's own datagrams before the emulation over its streams. A
+ * provider that emulates, needs a thread that polls, or is a test tool is taken only by name. A
+ * provider that does not order sends will do, too (msg.c). Atomic operations are asked for where a
+ * card may do them (add_atomics); 1.17's "net" says that it has them, but does not.
  *
- * Progress is manual: this process has a thread where one is needed (the agent),
- * and a provider's own would only fight with it. Only one that is asked for by name, and has a
- * descriptor to wait on with automatic progress alone, gets that. The domain is used by one thread
- * at a time (the engine's lock), so FI_THREAD_DOMAIN will do.
+ * Progress is manual: this process has a thread where one is needed (the agent), and a provider's
+ * own would only fight with it. Automatic progress is used only if a provider that is asked for by
+ * name has a descriptor to wait on only with it. The domain is used by one thread at a time (the
+ * engine's lock), so FI_THREAD_DOMAIN will do.
  *
  * Locks: none, since nobody else has the netmod yet. Neighbours: fabric.c, which opens what was
  * chosen; addr.c, which knows addresses.
@@ -27,8 +26,8 @@
 #include "netmod/ofi/ofi.h"
 #include "sys/topo_near.h"
 
-/* Whose rules this file knows. Sites have libfabric 1.15; later interfaces add nothing that is
- * used here. */
+/* The version of libfabric's interface whose rules this file follows. Sites have libfabric 1.15;
+ * later interfaces add nothing that is used here. */
 #define NM_API FI_VERSION(1, 15)
 
 enum rank {
@@ -40,21 +39,21 @@ enum rank {
     RANK_HARDWARE = 30
 };
 
-/* A provider known by name: the core one, before any ";". */
+/* A provider known by name: the name of the core provider, before any ";". */
 struct known {
     const char *core;
     enum rank rank;
     bool unordered; /* it does not say that sends are matched in order */
     bool silent;    /* its descriptor does not tell of what arrives while nobody polls */
     bool card;      /* its card puts and gets without a processor of the target */
-    bool words;     /* what it writes may have 32 bits with it that the target is told behind the
-                       data (FI_REMOTE_CQ_DATA), in all releases that are used here */
-    bool unshared;  /* words: under ofi_rxm only with receive buffers of each peer's own. From a
-                       queue of all peers verbs takes such a write for a message, whose text is what
-                       the buffer held before (up to libfabric 2.6) */
+    bool words;     /* a write may carry 32 bits, which the target is told behind the data
+                       (FI_REMOTE_CQ_DATA), in all releases that are used here */
+    bool unshared;  /* words work under ofi_rxm only if each peer has its own receive buffers: with
+                       one queue for all peers verbs takes such a write for a message, whose bytes
+                       are those that the buffer held before (up to libfabric 2.6) */
     bool early;     /* it may say too early that a receive buffer is used up: buf.c */
     bool transmits; /* the end of a put says only that the data has been transmitted, whatever is
-                       asked for: verbs ends what RDMA writes with when the target's card has it */
+                       asked for: verbs ends an RDMA write when the target's card has the data */
 };
 
 static const struct known known[] = {
@@ -77,7 +76,7 @@ static const struct known known[] = {
     {.core = "mlx", .rank = RANK_HARDWARE},
 };
 
-/* The line of a provider in that table; NULL: it has none. */
+/* find_known returns the row of a provider in that table; NULL: it has none. */
 static const struct known *find_known(const char *name)
 {
     const char *layer = strchr(name, ';');
@@ -97,7 +96,7 @@ static enum rank rank_of(const struct fi_info *info)
     return k->rank == RANK_TCP && strchr(name, ';') ? RANK_TCP_RXM : k->rank;
 }
 
-/* Its bit in nm->refused; 0: it is not in that table. */
+/* bit_of returns the provider's bit in nm->refused; 0: it is not in that table. */
 static uint32_t bit_of(const struct fi_info *info)
 {
     const struct known *k = find_known(info->fabric_attr->prov_name);
@@ -114,13 +113,13 @@ static bool is_over_rxm(const struct fi_info *info)
     return strstr(info->fabric_attr->prov_name, "ofi_rxm") != NULL;
 }
 
-/* What is asked for, in one call of fi_getinfo. */
+/* What one call of fi_getinfo asks for. */
 struct want {
     const char *provider, *domain; /* NULL: any */
-    bool rma;                      /* puts and gets of its own */
+    bool rma;                      /* puts and gets that the provider does by itself */
     bool any_order;                /* sends need not be matched in order */
-    bool no_local;                 /* it registers this process's buffers by itself */
-    bool automatic;                /* it goes on by itself */
+    bool no_local;                 /* the provider registers this process's buffers by itself */
+    bool automatic;                /* the provider makes progress by itself */
     bool atomics;                  /* atomic operations on remote memory */
 };
 
@@ -155,7 +154,7 @@ static struct fi_info *make_hints(const struct want *want)
     return hints;
 }
 
-/* The list that libfabric answers with; NULL: nothing, or no memory. */
+/* ask returns the list that libfabric answers with; NULL: there is nothing, or no memory. */
 static struct fi_info *ask(const struct nmofi *nm, const struct want *want)
 {
     struct fi_info *hints = make_hints(want), *list = NULL;
@@ -171,7 +170,7 @@ static struct fi_info *ask(const struct nmofi *nm, const struct want *want)
     return ret ? NULL : list;
 }
 
-/* What is missing of what the hints asked for, or NULL. */
+/* unfit returns what info lacks of what the hints asked for, or NULL. */
 static const char *unfit(const struct fi_info *info)
 {
     if (info->ep_attr->type != FI_EP_RDM)
@@ -185,7 +184,7 @@ static const char *unfit(const struct fi_info *info)
     return NULL;
 }
 
-/* What speaks against it, or NULL. */
+/* fault_of returns what speaks against the provider, or NULL. */
 static const char *fault_of(const struct nmofi *nm, const struct fi_info *info)
 {
     const struct nmofi_opts *o = &nm->opts;
@@ -203,7 +202,7 @@ static const char *fault_of(const struct nmofi *nm, const struct fi_info *info)
     return NULL;
 }
 
-/* How well this one serves; 0: not at all. */
+/* score returns how well the provider serves; 0: not at all. */
 static int score(const struct nmofi *nm, const struct fi_info *info)
 {
     const struct nmofi_opts *o = &nm->opts;
@@ -222,7 +221,7 @@ static int score(const struct nmofi *nm, const struct fi_info *info)
     return s;
 }
 
-/* Is this another card of the same fabric, that serves as well? */
+/* is_like returns whether info is another card of the same fabric that serves as well. */
 static bool is_like(const struct nmofi *nm, const struct fi_info *info, const struct fi_info *best)
 {
     return strcmp(info->fabric_attr->name, best->fabric_attr->name) == 0 &&
@@ -230,7 +229,7 @@ static bool is_like(const struct nmofi *nm, const struct fi_info *info, const st
            score(nm, info) == score(nm, best);
 }
 
-/* Has this card been in the list before? */
+/* is_repeated returns whether this card stands earlier in the list, too. */
 static bool is_repeated(const struct fi_info *list, const struct fi_info *info)
 {
     for (; list != info; list = list->next)
@@ -264,8 +263,8 @@ static void note_cards(const struct nmofi *nm, struct fi_info *const *cards,
     }
 }
 
-/* Of several cards a process takes one of the nearest, which the processes of a node share evenly.
- * best is the first of them. */
+/* take_near takes one of several cards for this process: one of the nearest, which the processes of
+ * a node share evenly. best is the first of the cards. */
 static struct fi_info *take_near(const struct nmofi *nm, struct fi_info *list, struct fi_info *best)
 {
     struct fi_info *cards[TOPO_NEAR_MAX] = {best};
@@ -306,7 +305,7 @@ static const char *rank_text(const struct fi_info *info)
     }
 }
 
-/* Keep the best of a list. */
+/* consider keeps the best entry of a list. */
 static void consider(struct nmofi *nm, const struct want *want, int *best_score)
 {
     struct fi_info *list = ask(nm, want), *found = NULL;
@@ -329,7 +328,8 @@ static void consider(struct nmofi *nm, const struct want *want, int *best_score)
     fi_freeinfo(list);
 }
 
-/* What was chosen, as the same provider offers it for other wants; NULL: it does not. */
+/* ask_again returns what the chosen provider offers for other wants; NULL: it offers nothing for
+ * them. */
 static struct fi_info *ask_again(const struct nmofi *nm, bool no_local, bool automatic,
                                  bool atomics)
 {
@@ -348,15 +348,17 @@ static struct fi_info *ask_again(const struct nmofi *nm, bool no_local, bool aut
     return found;
 }
 
-/* Does it leave the registration of buffers to this library? */
+/* leaves_local returns whether the chosen provider leaves the registration of buffers to this
+ * library. */
 static bool leaves_local(const struct nmofi *nm)
 {
     return nm->info->domain_attr->mr_mode & FI_MR_LOCAL;
 }
 
-/* A provider that copies what is small may register buffers by itself as well, which most do only
- * for users that are not ready for FI_MR_LOCAL. Over a card it would register memory for each small
- * put and get, and buffers of this library are registered already. */
+/* leave_registration takes the variant of the provider in which that registers buffers by itself,
+ * unless a card is used. Most providers that copy small data offer this, but only to users that are
+ * not ready for FI_MR_LOCAL. Over a card it would register memory for each small put and get, while
+ * the buffers of this library are registered already. */
 static void leave_registration(struct nmofi *nm)
 {
     const struct known *k = find_known(nm->info->fabric_attr->prov_name);
@@ -369,8 +371,9 @@ static void leave_registration(struct nmofi *nm)
     nm->info = info;
 }
 
-/* Atomic operations, unless they are known to be done by processors: over TCP, by ofi_rxm for all
- * that is below it, by providers whose cards need the target's processor. */
+/* add_atomics asks for atomic operations, unless these are known to be done by processors: over
+ * TCP, with ofi_rxm whatever is below it, and with providers whose cards need the target's
+ * processor. */
 static void add_atomics(struct nmofi *nm)
 {
     const bool unknown = nm->software && !nm->over_tcp;
@@ -395,8 +398,9 @@ bool nm_choose_automatic(struct nmofi *nm)
     return true;
 }
 
-/* FI_PROVIDER holds for all that use libfabric in the process, also for a provider asked for by
- * name, and libfabric reads it once: it cannot be got around without changing the host's choice. */
+/* none_found reports that no provider fits. FI_PROVIDER holds for all users of libfabric in the
+ * process, also where a provider is asked for by name, and libfabric reads it once: this library
+ * cannot get around it without changing the host's choice. */
 static int none_found(const struct nmofi_opts *o)
 {
     const char *filter = getenv("FI_PROVIDER");

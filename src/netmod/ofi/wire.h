@@ -2,12 +2,12 @@
 /*
  * wire.h - what the netmod's messages look like.
  *
- * Messages. Each begins with struct nm_hdr and is padded to 8 bytes, so that in a
- * receive buffer, where they follow each other, packets are aligned. The first to
- * a peer is HELLO, which says who speaks; from then on the token does. Numbers of
- * messages run without gaps: a provider may complete out of order what it matched
- * in order (a message beyond its eager limit), so that recv.c sorts; and one may
- * reconnect behind our back and drop what was under way, which is noticed.
+ * Messages. Each begins with struct nm_hdr and is padded to 8 bytes, so that in a receive buffer,
+ * where they follow each other, packets are aligned. The first message to a peer is HELLO, which
+ * says who sends; from then on the token says so. The numbers of messages run without gaps. A
+ * provider may complete messages out of order although it has matched them in order (one beyond its
+ * eager limit), so recv.c sorts them by number. A provider may also reconnect unasked and drop what
+ * was under way, which a gap shows.
  *
  * Neighbours: msg.c and link.c, which make messages; recv.c, which reads them.
  */
@@ -26,7 +26,7 @@ struct nm_hdr {
     uint8_t kind;     /* enum nm_kind */
     uint8_t version;  /* NM_VERSION */
     uint16_t seq;     /* numbers the messages of a link */
-    uint16_t credits; /* given back to the receiver */
+    uint16_t credits; /* credits that are given back to the receiver of this message */
     uint16_t len;     /* bytes behind the header, before padding */
 };
 static_assert(sizeof(struct nm_hdr) == 16, "wire size");
