@@ -19,7 +19,7 @@
 /* cpu_relax tells the processor that the caller spins on a word of memory. */
 static inline void cpu_relax(void)
 {
-    /* A gcc builtin on x86; elsewhere a compiler barrier is all we ask for. */
+    /* On x86 this is a builtin of gcc; elsewhere a compiler barrier is enough. */
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #else
@@ -28,11 +28,12 @@ static inline void cpu_relax(void)
 }
 
 /*
- * atomic_rmw_fence stands behind a sequentially consistent read-modify-write, where accesses follow
- * that are not: nothing before it is still on its way when they are made. On x86 the instruction is
- * locked and so a full fence by itself. ARM64 without LSE makes a loop of LDAXR and STLXR of it:
- * what follows is ordered behind the load of the loop, not behind its store, and C11 promises no
- * more, since the loads below are not sequentially consistent:
+ * atomic_rmw_fence stands between a sequentially consistent read-modify-write and later accesses
+ * that are not sequentially consistent: everything before the fence is visible when these are made.
+ * On x86 the instruction of a read-modify-write is locked, and so a full fence by itself. ARM64
+ * without LSE makes a loop of LDAXR and STLXR: accesses that follow are ordered behind the load of
+ * the loop, not behind its store, and C11 promises no more, since the loads below are not
+ * sequentially consistent:
  *
  *   process 0                             process 1
  *   accumulate x: LDAXR x, STLXR x        accumulate y: LDAXR y, STLXR y

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * conf.c - loads the settings, shows them, and tells of names that none has.
+ * conf.c - loads the settings, shows them, and finds names that no setting has.
  *
  * The rows of conf_table.h become conf_vars and conf_tuning, and their defaults conf_default. An
  * unset variable and an empty one both mean the default. *conf is written only when every variable
@@ -116,7 +116,7 @@ enum { OLD_NAME = 40, TUNE_TEXT = 512, SETTING = 64 };
 
 /* ---- names ---- */
 
-/* The row of that name, of which the first len letters count, or NULL. */
+/* find returns the row that has the first len letters of name as its name, or NULL. */
 static const struct conf_var *find(const struct conf_var *rows, const char *name, size_t len)
 {
     for (; rows->name != NULL; rows++)
@@ -125,7 +125,7 @@ static const struct conf_var *find(const struct conf_var *rows, const char *name
     return NULL;
 }
 
-/* The variable that a tuning parameter was once: MPIRMA_STAGE. */
+/* old_name writes the variable that a tuning parameter was once, such as MPIRMA_STAGE. */
 static void old_name(const struct conf_var *var, char old[OLD_NAME])
 {
     int n = snprintf(old, OLD_NAME, "MPIRMA_%s", var->name);
@@ -134,7 +134,7 @@ static void old_name(const struct conf_var *var, char old[OLD_NAME])
         old[i] = (char)toupper((unsigned char)old[i]);
 }
 
-/* Behind the letters that all names have in common, which are skip many. */
+/* nearest compares names behind their first skip letters, which all names have in common. */
 static const char *nearest(const struct conf_var *rows, const char *name, size_t len, size_t skip)
 {
     const char *best = NULL;
@@ -169,16 +169,16 @@ bool conf_unknown_variable(const char *setting, struct conf_unknown *unknown)
 
 /* ---- MPIRMA_TUNE ---- */
 
-/* One name=value of a list; name is no text by itself. var: NULL if no parameter has the name. */
+/* One name=value of a list; name is not terminated. var is NULL if no parameter has the name. */
 struct element {
     const char *name;
     size_t name_len;
-    const char *value; /* NULL: there is no = */
+    const char *value; /* NULL: the element has no "=" */
     size_t value_len;
     const struct conf_var *var;
 };
 
-/* The next element of a list, but for empty ones. */
+/* next_element reads the next element of a list that is not empty. */
 static bool next_element(const char **at, struct element *e)
 {
     *at += strspn(*at, ",");
@@ -207,7 +207,7 @@ bool conf_unknown_next(const char **at, struct conf_unknown *unknown)
     return false;
 }
 
-/* Text into the field of a row, the default if it is empty. */
+/* set reads text into the field of a row; empty text means the default. */
 static bool set(struct conf *conf, const struct conf_var *var, const char *text)
 {
     char *field = (char *)conf + var->at;
@@ -251,7 +251,7 @@ static int load_tune(struct conf *conf, const struct conf_var *tune, const char 
     return MRMA_SUCCESS;
 }
 
-/* Those that differ from their defaults. */
+/* show_tune writes the tuning parameters that differ from their defaults. */
 static const char *show_tune(const struct conf *conf, char *buf, size_t len)
 {
     size_t used = 0;

@@ -45,20 +45,20 @@ enum conf_fence { CONF_FENCE_AUTO, CONF_FENCE_MARKERS, CONF_FENCE_COUNTS };
 /* Of rdma_min to rdma_segments CONF_AUTO means what is in the table of
  * src/rma/origin/rdma_choice.c. */
 struct conf_tune {
-    int stage;                  /* small puts that a stage keeps, */
-    int assisted_stage;         /* and where others need the kernel */
-    int assisted_queue_max;     /* a put or get that shares a system call */
+    int stage;                  /* bytes of small puts that a stage keeps, */
+    int assisted_stage;         /* the same, for memory that others reach by the kernel */
+    int assisted_queue_max;     /* largest put or get that shares a system call */
     int assisted_queue;         /* those that share one */
-    int assisted_packet_max;    /* a put or get that the target may do */
-    int assisted_pieces;        /* for so many its agent is woken */
-    int rdma_min;               /* a put or get that the network does by itself, */
+    int assisted_packet_max;    /* largest put or get that the target may do */
+    int assisted_pieces;        /* its agent is woken for so many pieces */
+    int rdma_min;               /* smallest put or get that the network does by itself, */
     int rdma_min_passive;       /* the same in passive target epochs, */
-    int rdma_many;              /* and behind so much by packet in active ones; */
+    int rdma_many;              /* and, in active ones, behind so many bytes by packet */
     int rdma_segments;          /* how many pieces */
-    enum conf_rdma rdma_notify; /* with a put goes its notification */
+    enum conf_rdma rdma_notify; /* whether a put of the network carries its notification */
     double defer_wait;
-    int defer_queue;    /* of operations deferred for a target */
-    int defer_copy_max; /* data of one of these that is copied */
+    int defer_queue;    /* bytes of the operations deferred for a target */
+    int defer_copy_max; /* bytes of data that are copied for one of these */
 };
 
 struct conf {
@@ -66,12 +66,12 @@ struct conf {
     enum conf_path path;
     int ranks_per_node; /* 0: real nodes */
     enum conf_progress progress;
-    char agent_cpu[64]; /* a list of processors, "": all of the process */
+    char agent_cpu[64]; /* a list of processors; "": all processors of the process */
     enum conf_fence fence;
     enum conf_alloc alloc_mem;
     char segment_dir[256]; /* "": anonymous memory (memfd) */
     char stats[256];       /* "" off, "1" standard error, else a file name */
-    char trace[256];       /* a directory, "": no trace is taken */
+    char trace[256];       /* a directory; "": no trace is taken */
     bool trace_conflicts;
     bool strict;
     enum conf_errors error_codes;
@@ -79,34 +79,34 @@ struct conf {
     enum conf_xpmem xpmem;
     double hang_report;     /* seconds, 0: off */
     char ofi_provider[64];  /* "": chosen by capability */
-    char ofi_interface[64]; /* "": chosen by where the processes are */
+    char ofi_interface[64]; /* "": the places of the processes decide */
     enum conf_rdma ofi_rdma;
     enum log_level log_level;
     struct conf_tune tune;
 };
 
-/* What it is without any variable. */
+/* The settings when no variable is set. */
 extern const struct conf conf_default;
 
 /* A setting. */
 struct conf_var {
-    const char *name; /* "MPIRMA_PATH", or of tuning parameters "stage" */
+    const char *name; /* "MPIRMA_PATH"; of a tuning parameter "stage" */
     const char *text; /* what it does, in Markdown */
     struct conf_type type;
-    size_t at, size; /* the field in struct conf */
+    size_t at, size; /* place and size of the field in struct conf */
 };
 extern const struct conf_var conf_vars[];   /* the variables; ends with name == NULL */
 extern const struct conf_var conf_tuning[]; /* what MPIRMA_TUNE sets; ends likewise */
 
-/* conf_load fills *conf from the variables of conf_vars, and old ones, which lookup (of getenv's
- * shape) returns; a variable that is unset or empty has its default. Returns MRMA_SUCCESS; or
- * MRMA_ERR_ARG if a value is not understood, with a line about it in msg (msg_len bytes), and *conf
- * is not written. Names in MPIRMA_TUNE that are no tuning parameters are passed over:
- * conf_unknown_next finds them. */
+/* conf_load fills *conf from the variables of conf_vars, and of the old names, which lookup (a
+ * function like getenv) returns; a variable that is unset or empty has its default. Returns
+ * MRMA_SUCCESS; or MRMA_ERR_ARG if a value is not understood, with a line about it in msg (msg_len
+ * bytes), and *conf is not written. Names in MPIRMA_TUNE that are no tuning parameters are ignored
+ * here: conf_unknown_next finds them. */
 int conf_load(struct conf *conf, char *(*lookup)(const char *name), char *msg, size_t msg_len);
 
-/* A name that no setting has: the first len letters of name, and the setting that is near to it,
- * NULL if none is. */
+/* A name that no setting has, as the first len letters of name; and the setting whose name is near
+ * to it, NULL if there is none. */
 struct conf_unknown {
     const char *name;
     size_t len;
@@ -117,13 +117,13 @@ struct conf_unknown {
  * begins as this library's variables do and is none of them; fills *unknown if so. */
 bool conf_unknown_variable(const char *setting, struct conf_unknown *unknown);
 
-/* conf_unknown_next goes through a value of MPIRMA_TUNE, from *at on, which it moves. Returns
- * whether there is another name in it that is no tuning parameter; fills *unknown if so. */
+/* conf_unknown_next searches a value of MPIRMA_TUNE from *at on, and moves *at. Returns whether it
+ * has found another name that is no tuning parameter; fills *unknown if so. */
 bool conf_unknown_next(const char **at, struct conf_unknown *unknown);
 
-/* conf_old_names lists the old names that lookup has a value for in names (len bytes), with blanks
- * between, and in tune (tune_len bytes) the value of MPIRMA_TUNE that does what they and
- * MPIRMA_TUNE do together. Returns how many old names there are. */
+/* conf_old_names writes two texts: in names (len bytes) the old names for which lookup has a value,
+ * with blanks between them; in tune (tune_len bytes) the value of MPIRMA_TUNE that does what these
+ * and MPIRMA_TUNE do together. Returns how many old names there are. */
 int conf_old_names(char *(*lookup)(const char *name), char *names, size_t len, char *tune,
                    size_t tune_len);
 

@@ -4,8 +4,8 @@
  *
  * A row is a setting: its field in struct conf, its name, its type (conf_type.h), its default as a
  * value of C, and the one text that says what it does. mpi-rma-info, the manual page and the tables
- * of the user guide are made from these rows. A text is Markdown, as it stands in the guide; the
- * first of its sentences says the most, since mpi-rma-info prints that alone by default.
+ * of the user guide are made from these rows. A text is Markdown, as it stands in the guide; its
+ * first sentence says the most important thing, since mpi-rma-info prints only that by default.
  */
 #ifndef MRMA_BASE_CONF_TABLE_H
 #define MRMA_BASE_CONF_TABLE_H
@@ -93,8 +93,8 @@
         "parameters](tuning-parameters.md). Of a name that is given twice the last value " \
         "counts")
 
-/* What MPIRMA_TUNE sets. Bytes, unless they say otherwise; what they decide is drawn in
- * doc/design.md. */
+/* The parameters that MPIRMA_TUNE sets. They are numbers of bytes unless their texts say otherwise;
+ * doc/design.md shows what they decide. */
 #define CONF_TUNING(ROW) \
     ROW(stage, "stage", BOUNDED("bytes", 128, 32768), 512, \
         "so many bytes of small puts of a PSCW epoch, from each process of the node, need not " \

@@ -22,7 +22,7 @@ static int word_index(const char *const *words, const char *text)
     return -1;
 }
 
-/* One of the type's words, into an enum. */
+/* parse_word reads one of the type's words into an enum. */
 static bool parse_word(const struct conf_type *type, void *field, size_t size, const char *text)
 {
     const int i = word_index(type->words, text);
@@ -55,7 +55,7 @@ static const char *show_bool(const struct conf_type *type, const void *field, ch
     return *(const bool *)field ? "1" : "0";
 }
 
-/* Decimal digits only; nothing before or after them. */
+/* parse_count reads decimal digits only, with nothing before or behind them. */
 static bool parse_count(const struct conf_type *type, void *field, size_t size, const char *text)
 {
     int value = 0;
@@ -82,7 +82,7 @@ static const char *show_count(const struct conf_type *type, const void *field, c
     return buf;
 }
 
-/* A threshold: auto, or a count. */
+/* parse_threshold reads auto or a count. */
 static bool parse_threshold(const struct conf_type *type, void *field, size_t size,
                             const char *text)
 {
@@ -98,7 +98,7 @@ static const char *show_threshold(const struct conf_type *type, const void *fiel
     return *(const int *)field == CONF_AUTO ? "auto" : show_count(type, field, buf, len);
 }
 
-/* Digits with at most one point, at least one digit, below 1e9. */
+/* parse_seconds reads at least one digit, with at most one point, below 1e9. */
 static bool parse_seconds(const struct conf_type *type, void *field, size_t size, const char *text)
 {
     double value = 0, unit = 1;
@@ -125,7 +125,8 @@ static bool parse_seconds(const struct conf_type *type, void *field, size_t size
     return true;
 }
 
-/* Millionths, printed as integers: a locale's decimal comma would not read back. */
+/* show_seconds prints millionths as integers: a decimal comma of a locale could not be read
+ * back. */
 static const char *show_seconds(const struct conf_type *type, const void *field, char *buf,
                                 size_t len)
 {
@@ -165,7 +166,8 @@ static bool parse_directory(const struct conf_type *type, void *field, size_t si
     return text[0] == '/' && parse_name(type, field, size, text);
 }
 
-/* Numbers of at most four digits, and ranges of them, with commas between. */
+/* parse_processors reads numbers of at most four digits, and ranges of them, with commas
+ * between. */
 static bool parse_processors(const struct conf_type *type, void *field, size_t size,
                              const char *text)
 {
@@ -185,8 +187,8 @@ static bool parse_processors(const struct conf_type *type, void *field, size_t s
     return *at == '\0' && at[-1] != ',' && parse_name(type, field, size, text);
 }
 
-/* A word that says no or yes, or a file's name, which has a dot or a slash: so no other word is
- * taken for a file. */
+/* parse_stats reads a word that says no or yes, or the name of a file. Such a name must have a dot
+ * or a slash, so that no other word is taken for a file. */
 static bool parse_stats(const struct conf_type *type, void *field, size_t size, const char *text)
 {
     static const char *const no[] = {"0", "no", "off", "false", NULL}, *const yes[] = {"1", "yes",

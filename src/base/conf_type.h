@@ -22,7 +22,7 @@ enum conf_kind {
     CONF_DIRECTORY,  /* char[]: a name that begins at the root */
     CONF_PROCESSORS, /* char[]: numbers of at most four digits, and ranges, with commas between */
     CONF_STATS,      /* char[]: "" for no, "1" for yes, or a name with a dot or a slash */
-    CONF_TUNE,       /* what conf.c reads and shows itself: name=value, with commas between */
+    CONF_TUNE,       /* name=value, with commas between; conf.c reads and shows it itself */
     CONF_KINDS
 };
 
@@ -31,17 +31,19 @@ enum { CONF_AUTO = -1 };
 
 struct conf_type {
     enum conf_kind kind;
-    const char *const *words; /* of CONF_WORD: in the order of their enum, with NULL at the end */
-    const char *what;         /* of numbers and names: "bytes"; of CONF_SECONDS: an example */
-    int least, most;          /* of CONF_COUNT: bounds; most 0: any number */
+    const char *const *words; /* CONF_WORD: the words in the order of their enum, with NULL at the
+                                 end */
+    const char *what;         /* numbers and names: what they are, as in "bytes"; CONF_SECONDS: an
+                                 example */
+    int least, most;          /* CONF_COUNT: bounds; most is 0 if any number will do */
 };
 
 /* conf_type_parse reads text into a field of size bytes. Returns whether the text was understood;
- * if not the field is not written. Not of CONF_TUNE. */
+ * if not, the field is not written. Not for CONF_TUNE. */
 bool conf_type_parse(const struct conf_type *type, void *field, size_t size, const char *text);
 
 /* conf_type_show returns the value of a field as text that conf_type_parse reads: a constant, or
- * what it has written to buf (len bytes). Not of CONF_TUNE. */
+ * what it has written to buf (len bytes). Not for CONF_TUNE. */
 const char *conf_type_show(const struct conf_type *type, const void *field, char *buf, size_t len);
 
 /* conf_type_expects writes to buf (len bytes) which values a field of size bytes may have, as in

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * copy.h - copies of what another process may see or change meanwhile.
+ * copy.h - copies of memory that another process may read or change meanwhile.
  */
 #ifndef MRMA_BASE_COPY_H
 #define MRMA_BASE_COPY_H
@@ -9,8 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* copy_whole copies len bytes that do not overlap. Aligned 4 and 8 bytes are one store, so that who
- * polls a flag in a window sees the old or the new value. With len 0 the pointers may be NULL. */
+/* copy_whole copies len bytes that do not overlap. Aligned 4 and 8 bytes are stored at once, so
+ * that a process that polls a flag in a window sees either the old or the new value. With len 0 the
+ * pointers may be NULL. */
 static inline void copy_whole(void *to, const void *from, size_t len)
 {
     switch (len) {
@@ -20,16 +21,15 @@ static inline void copy_whole(void *to, const void *from, size_t len)
     case 4:
         memcpy(to, from, 4);
         break;
-    case 0: /* memcpy may not be given the null pointers that MPI allows here */
+    case 0: /* MPI allows null pointers here, memcpy does not */
         break;
     default:
         memcpy(to, from, len);
     }
 }
 
-/* copy_once copies len bytes from memory that another process may change at any time. What is
- * checked and used afterwards is what to has got, since the compiler may not read from again
- * instead. */
+/* copy_once copies len bytes from memory that another process may change at any time. The caller
+ * checks and uses the copy at to; the compiler cannot read from again instead. */
 static inline void copy_once(void *to, const void *from, size_t len)
 {
     memcpy(to, from, len);

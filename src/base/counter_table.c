@@ -10,7 +10,7 @@
 
 struct summary {
     uint64_t sum, least, most;
-    int rank; /* the lowest that has the most */
+    int rank; /* the lowest rank that has the most */
 };
 
 static struct summary summary_of(const struct counter_table *table, size_t counter)
@@ -32,7 +32,8 @@ static struct summary summary_of(const struct counter_table *table, size_t count
     return s;
 }
 
-/* Has no row before row i the same routes? Most have those of the first. */
+/* routes_are_new returns whether no row before row i has the same routes. Most rows have those of
+ * the first. */
 static bool routes_are_new(const struct counter_table *table, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -74,7 +75,7 @@ void counter_table_text(const struct counter_table *table, FILE *out)
         }
 }
 
-/* In quotes if it has to be (RFC 4180). */
+/* csv_field writes a field, in quotes where it needs them (RFC 4180). */
 static void csv_field(FILE *out, const char *text)
 {
     const char *at = text;

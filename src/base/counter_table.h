@@ -2,8 +2,8 @@
 /*
  * counter_table.h - counters of several processes, as a table to be read, as CSV, and as JSON.
  *
- * Pure functions of their arguments: no state, no locks. What cannot be written is left to the
- * stream, whose error the caller looks at.
+ * Pure functions of their arguments: no state, no locks. Errors of writing stay in the stream,
+ * where the caller looks for them.
  */
 #ifndef MRMA_BASE_COUNTER_TABLE_H
 #define MRMA_BASE_COUNTER_TABLE_H
@@ -13,8 +13,8 @@
 #include <stdio.h>
 
 struct counter {
-    const char *name; /* of its row or column; ends with the unit where it does not count things */
-    const char *unit; /* "", "bytes" or "ns" */
+    const char *name;    /* name of its row or column; ends with the unit unless it counts things */
+    const char *unit;    /* "", "bytes" or "ns" */
     const char *meaning; /* half a sentence */
 };
 
@@ -22,7 +22,7 @@ struct counter {
 struct counter_row {
     int rank;
     const char *host;
-    const char *routes;  /* of its operations; "" if it has no targets */
+    const char *routes;  /* routes of its operations; "" if it has no targets */
     const char *network; /* which network it has opened; "" if none */
     const uint64_t *values;
 };

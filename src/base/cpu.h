@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cpu.h - what this processor can do besides what the compiler was told of it.
+ * cpu.h - what this processor can do beyond what the compiler assumes.
  *
  * The library is built for the oldest processor of its kind. A function marked CPU_WIDE is compiled
  * for one with wide vectors (AVX2; no fused multiply-add, which would give other bits), and is

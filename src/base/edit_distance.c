@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * edit_distance.c - how far a word is from one that is known (edit_distance.h).
+ * edit_distance.c - how much a word differs from a known one (edit_distance.h).
  *
- * A row of the table of distances between all beginnings of the two words is kept at a time. No
- * state, no locks.
+ * It computes the table of distances between all beginnings of the two words, and keeps one row at
+ * a time. No state, no locks.
  */
 #include "base/edit_distance.h"
 

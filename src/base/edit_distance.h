@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * edit_distance.h - how far a word that nobody knows is from one that is known, for messages that
- * name the nearest.
+ * edit_distance.h - how much an unknown word differs from a known one, for messages that name the
+ * nearest known word.
  *
  * The function has no state and may be called by any thread at any time.
  */
@@ -11,12 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* edit_distance returns how many letters have to be changed, added or left out to make known of
- * the first len letters of word. Of both it looks at the first 64 letters only. */
+/* edit_distance returns how many letters must be changed, added or removed to turn the first len
+ * letters of word into known. It looks at the first 64 letters of both only. */
 size_t edit_distance(const char *word, size_t len, const char *known);
 
-/* nearest_is_near returns whether known is near enough to the first len letters of word to be told:
- * at most half of them would have to change. */
+/* nearest_is_near returns whether known is near enough to the first len letters of word to be named
+ * in a message: at most half of the letters must change. */
 bool nearest_is_near(const char *word, size_t len, const char *known);
 
 #endif

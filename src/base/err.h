@@ -12,7 +12,7 @@
 
 enum mrma_err {
     MRMA_SUCCESS = 0,
-    MRMA_AGAIN, /* not an error: no room or not yet, try after progress */
+    MRMA_AGAIN, /* no error: there is no room or it is too early; try again after progress */
     MRMA_ERR_ARG,
     MRMA_ERR_BASE,
     MRMA_ERR_SIZE,

@@ -3,14 +3,15 @@
  * ext_types.h - number types that C does not have and most compilers do: integers of 128 bits, and
  * IEEE binary16.
  *
- * The compiler says by its own macros which it has, so a compiler other than configure's, as the
- * fuzzer's, is right about itself. configure prints what its compiler has. No state, no neighbours.
+ * The compiler's own macros say which types it has, so a compiler other than configure's, such as
+ * the fuzzer's, gets the right answer, too. configure prints what its compiler has. No state, no
+ * neighbours.
  */
 #ifndef MRMA_BASE_EXT_TYPES_H
 #define MRMA_BASE_EXT_TYPES_H
 
-/* IF_INT128 is its arguments where the compiler has ext_i128 and ext_u128, and nothing elsewhere.
- * EXT_HAS_INT128 says which, as 1 or 0. */
+/* IF_INT128 expands to its arguments where the compiler has ext_i128 and ext_u128, and to nothing
+ * elsewhere. EXT_HAS_INT128 says which, as 1 or 0. */
 #if defined(__SIZEOF_INT128__)
 __extension__ typedef __int128 ext_i128;
 __extension__ typedef unsigned __int128 ext_u128;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault.h - what is wrong with a call of MPI, by a row of the one table (fault_table.h).
+ * fault.h - what is wrong with a call of MPI, as a row of the one table (fault_table.h).
  *
- * Who refuses a call names the row and the values that belong to it:
+ * Code that refuses a call names the row and the values that belong to it:
  *
  *     return FAULT(log, COUNT_NEGATIVE, "origin_count", (long long)count);
  *
- * The text is held for the call (log.h), whose entry point puts function and window around it
- * (mpi/process/errhan.h). Not on a path that succeeds.
+ * The text is held for the call (log.h), whose entry point adds the function and the window to it
+ * (mpi/process/errhan.h). FAULT is not used on a path that succeeds.
  */
 #ifndef MRMA_BASE_FAULT_H
 #define MRMA_BASE_FAULT_H
@@ -38,19 +38,20 @@ struct fault_row {
     const char *argument, *sentence, *section, *advice;
 };
 
-/* fault_row returns the row of a fault, a constant; of FAULT_NONE one without any text. */
+/* fault_row returns the row of a fault, a constant; for FAULT_NONE a row without any text. */
 const struct fault_row *fault_row(enum fault fault);
 
-/* fault_brief writes the argument's name and, where it has no values, the sentence of a fault, for
- * processes that are told of another's: "size: a size is not negative". "" of FAULT_NONE. */
+/* fault_brief writes a fault's argument name and, if its sentence has no values, the sentence, for
+ * processes that are told of another process's fault: "size: a size is not negative". For
+ * FAULT_NONE it writes "". */
 void fault_brief(enum fault fault, char *text, size_t len);
 
 /* fault_raise holds the text back for the call that is refused, or writes it as log_fail does, and
- * returns the row's enum mrma_err. log may be NULL. errno is kept. Use FAULT. */
+ * returns the row's enum mrma_err. log may be NULL. errno is kept. Callers use FAULT. */
 int fault_raise(const struct log *log, enum fault fault, const char *fmt, ...)
     __attribute__((cold, noinline, format(printf, 3, 4)));
 
-/* FAULT(log, ROW, values...) is fault_raise of a row with all its values. */
+/* FAULT(log, ROW, values...) is fault_raise for a row and all its values. */
 #define FAULT(log, name, ...) fault_raise(log, FAULT_##name, fault_text_##name, ##__VA_ARGS__)
 
 #endif

@@ -4,8 +4,8 @@
  *
  * A row is a cause, which is finer than an error class: its name, the enum mrma_err that the call
  * returns, the argument as the standard names it with its value, why that is wrong, the section of
- * MPI 4.1, and what is to be done, "" where that is plain. Argument and sentence are one format of
- * printf, whose values FAULT() takes and the compiler checks.
+ * MPI 4.1, and the advice, which is "" where it is plain what to do. Argument and sentence are one
+ * printf format; FAULT() takes its values, which the compiler checks.
  */
 #ifndef MRMA_BASE_FAULT_TABLE_H
 #define MRMA_BASE_FAULT_TABLE_H

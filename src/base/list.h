@@ -2,11 +2,11 @@
 /*
  * list.h - intrusive doubly linked list.
  *
- * A struct list is a ring through its own head; an element embeds a struct
- * list_node and is in at most one list through it. A node that is in no list has
- * next == NULL once it went through list_remove or list_node_init, so "is it
- * queued" is one comparison. Nothing is allocated; no locks: the owner of the
- * list guards it. All operations but the walks take constant time.
+ * A struct list is a ring through its own head; an element embeds a struct list_node and is in at
+ * most one list through it. A node that is in no list has next == NULL once it went through
+ * list_remove or list_node_init, so one comparison tells whether a node is queued. Nothing is
+ * allocated; no locks: the owner of the list guards it. All operations but the walks take constant
+ * time.
  */
 #ifndef MRMA_BASE_LIST_H
 #define MRMA_BASE_LIST_H
@@ -39,7 +39,7 @@ static inline void list_init(struct list *list)
     list->head.next = list->head.prev = &list->head;
 }
 
-/* list_node_init makes *node one that is in no list. A node of zeros needs none. */
+/* list_node_init makes *node a node that is in no list. A node that is all zero is one already. */
 static inline void list_node_init(struct list_node *node)
 {
     node->next = node->prev = NULL;

@@ -2,12 +2,11 @@
 /*
  * log.c - format a line on the stack, write it once.
  *
- * A line is at most LOG_LINE bytes, newline included; a longer one is cut and
- * ends with "...". Control characters inside a message (a value from the
- * environment, a peer's text) become spaces, so that one message stays one line.
- * Nothing is allocated, no lock is taken and errno is kept, hence any thread may
- * log at any point. A descriptor below 0, or no log at all, drops everything.
- * Neighbours: err.h for the codes that log_fail passes on.
+ * A line is at most LOG_LINE bytes, newline included; a longer one is cut and ends with "...".
+ * Control characters inside a message (a value from the environment, a peer's text) become spaces,
+ * so that one message stays one line. Nothing is allocated, no lock is taken and errno is kept,
+ * hence any thread may log at any point. A descriptor below 0, or no log at all, drops everything.
+ * Neighbour: err.h, which has the codes that log_fail passes on.
  */
 #include "base/log.h"
 
@@ -48,7 +47,8 @@ static void write_line(int fd, const char *line, size_t len)
     }
 }
 
-/* Length of what snprintf put into room bytes, given what it returned. */
+/* fitted returns how many characters snprintf has put into room bytes; wanted is what it
+ * returned. */
 static size_t fitted(int wanted, size_t room)
 {
     if (wanted < 0)

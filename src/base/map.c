@@ -32,7 +32,7 @@ static size_t map_home(const struct map *map, uint64_t key)
     return (size_t)map_mix(key) & (map->nslots - 1);
 }
 
-/* The slot with that key, or the free one where it would go. nslots > 0. */
+/* map_find returns the slot with that key, or the free slot where the key would go. nslots > 0. */
 static struct map_slot *map_find(const struct map *map, uint64_t key)
 {
     size_t i = map_home(map, key);

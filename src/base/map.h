@@ -33,8 +33,8 @@ void map_init(struct map *map);
 /* map_fini frees the table, not the values; the map is empty then and may be used again. */
 void map_fini(struct map *map);
 
-/* map_put gives key the value, which may not be NULL, in place of the one that key had. *old,
- * unless old is NULL, becomes that one, or NULL if there was none. Returns MRMA_SUCCESS,
+/* map_put gives key the value, which may not be NULL, in place of the one that key had. Unless old
+ * is NULL, *old becomes the former value, or NULL if there was none. Returns MRMA_SUCCESS,
  * MRMA_ERR_ARG for a value that is NULL, or MRMA_ERR_NO_MEM; with an error the map is as it was. */
 int map_put(struct map *map, uint64_t key, void *value, void **old);
 

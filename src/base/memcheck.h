@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memcheck.h - what valgrind's Memcheck cannot see by itself, said to it.
+ * memcheck.h - tells valgrind's Memcheck what it cannot see by itself.
  *
- * Memcheck follows the stores of the process that it runs. What another process writes by the
- * kernel it does not see, and takes for bytes that nobody has written. Where its header is not
- * there at build time these functions do nothing; outside valgrind they take a few instructions.
- * No state, no locks.
+ * Memcheck follows the stores of the process that it runs. It does not see what another process
+ * writes by the kernel, and takes such bytes for bytes that nobody has written. Where its header is
+ * not there at build time these functions do nothing; outside valgrind they take a few
+ * instructions. No state, no locks.
  */
 #ifndef MRMA_BASE_MEMCHECK_H
 #define MRMA_BASE_MEMCHECK_H
@@ -20,7 +20,7 @@
 #endif
 #endif
 
-/* More bytes than any machine has: such a window stands for all of the address space. */
+/* More bytes than any machine has: a window of this size stands for the whole address space. */
 #define MEMCHECK_MOST ((size_t)1 << 40)
 
 /* memcheck_runs returns whether the process runs under valgrind. */
@@ -33,8 +33,8 @@ static inline bool memcheck_runs(void)
 #endif
 }
 
-/* memcheck_shared says that other processes write the len bytes at at from now on, so that all of
- * them may be read. */
+/* memcheck_shared tells Memcheck that other processes write the len bytes at at from now on, so
+ * that all of them may be read. */
 static inline void memcheck_shared(const void *at, size_t len)
 {
 #ifdef MEMCHECK_KNOWN
@@ -46,9 +46,9 @@ static inline void memcheck_shared(const void *at, size_t len)
 #endif
 }
 
-/* memcheck_pause keeps this thread's errors from being reported until memcheck_resume: bytes of the
- * program go to another process as they are, also those between the members of a structure, which
- * nobody has written, and the receiver judges what it reads. */
+/* memcheck_pause keeps errors of this thread from being reported until memcheck_resume. The reason:
+ * bytes of the program go to another process as they are, also those between the members of a
+ * structure, which nobody has written; the receiver is checked when it reads them. */
 static inline void memcheck_pause(void)
 {
 #ifdef MEMCHECK_KNOWN

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pace.h - of calls or rounds in a loop only some look at the clock.
+ * pace.h - lets only some of the calls or rounds of a loop look at the clock.
  *
- * What is due after a time must not wait for a number of calls: a program that calls a thousand
- * times a second would wait a thousand times as long as one that calls a million times. But a look
- * at the clock costs as much as a short call. So after each look as many pass without one as fit
- * into the time until the next thing is due, if each lasts as long as the last ones have lasted.
+ * An action that is due after a time must not wait for a number of calls: a program that calls a
+ * thousand times a second would wait a thousand times as long as one that calls a million times.
+ * But a look at the clock costs as much as a short call. So after each look so many calls pass
+ * without a look as fit into the time until the next action is due, if calls last as long as the
+ * last ones have lasted.
  *
  * No locks. Threads may lose each other's counts, and look a little early or late; no other data
  * depends on them.
@@ -19,11 +20,12 @@
 /* All zero: the next call looks. */
 struct pace {
     uint64_t clocked_at; /* the last look */
-    int32_t left;        /* so many pass without a look from now on; below 0: none */
-    int32_t given;       /* so many were to pass behind the last look */
+    int32_t left;        /* how many calls pass without a look from now on; below 0: none */
+    int32_t given;       /* how many calls were to pass after the last look */
 };
 
-/* pace_due counts a call. Returns whether it is to look at the clock and then call pace_next. */
+/* pace_due counts a call, and returns whether that call has to look at the clock and then to call
+ * pace_next. */
 static inline bool pace_due(struct pace *p)
 {
     const int32_t left = __atomic_load_n(&p->left, __ATOMIC_RELAXED) - 1;
@@ -37,8 +39,8 @@ static inline bool pace_due_alone(struct pace *p)
     return __builtin_expect(--p->left < 0, 0);
 }
 
-/* pace_next is called at each look: now is the time, and the next look is to come at due_at, but
- * behind least calls without one at least and most at most. */
+/* pace_next is called at each look. now is the time; the next look is to come at due_at, but after
+ * no fewer than least and no more than most calls without a look. */
 static inline void pace_next(struct pace *p, uint64_t now, uint64_t due_at, int32_t least,
                              int32_t most)
 {

@@ -35,7 +35,7 @@ int save_file_write(int fd, const char *text, size_t len)
     return 0;
 }
 
-/* Also closes it, since some file systems tell only then. */
+/* write_and_close also closes the descriptor, since some file systems report errors only then. */
 static int write_and_close(int fd, const char *text, size_t len)
 {
     const int err = save_file_write(fd, text, len);

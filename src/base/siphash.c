@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * siphash.c - SipHash-2-4 (siphash.h). Two rounds a word, four at the end; words are little endian
- * whatever the machine. No state, no locks.
+ * siphash.c - SipHash-2-4 (siphash.h). It does two rounds for each word and four at the end; words
+ * are little endian on every machine. No state, no locks.
  */
 #include "base/siphash.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * siphash.h - SipHash-2-4 (Aumasson and Bernstein, 2012): a short keyed hash that
- * nobody can compute, or find a collision of, without the 128-bit key.
+ * siphash.h - SipHash-2-4 (Aumasson and Bernstein, 2012): a short keyed hash. Without the 128-bit
+ * key nobody can compute it or find a collision.
  */
 #ifndef MRMA_BASE_SIPHASH_H
 #define MRMA_BASE_SIPHASH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * text.h - values of info keys as text: booleans, numbers, lists of words. A value that is none of
- * the kind asked for gives false, and nothing is written then. And ranks for messages. No state, no
- * locks.
+ * text.h - values of info keys as text: booleans, numbers, lists of words. The readers return false
+ * for a value that is not of the kind asked for, and write nothing then. The file also writes lists
+ * of ranks for messages. No state, no locks.
  */
 #ifndef MRMA_BASE_TEXT_H
 #define MRMA_BASE_TEXT_H
@@ -14,7 +14,7 @@
 /* A table of the words of a list ends with a NULL word. */
 struct text_bit {
     const char *word;
-    uint32_t bit; /* 0, of the first one: stands alone, for no bit at all */
+    uint32_t bit; /* 0, only in the first entry: the word stands alone, and means no bit */
 };
 
 /* text_bool reads "true" or "false", in any case of the letters. */
@@ -28,8 +28,8 @@ bool text_alignment(const char *text, uint64_t *bytes);
 
 /* text_next_word copies the next word of a list with commas to word (len bytes), without the blanks
  * around it, and moves *list behind it. Returns false at the end of the list; *list is NULL after
- * the last word. A word that is too long is cut, so the buffer shall be longer than any word that
- * is understood. */
+ * the last word. A word that is too long is cut, so the buffer must be longer than any word that is
+ * understood. */
 bool text_next_word(const char **list, char *word, size_t len);
 
 /* text_bits reads a list of words of the table, in any case of the letters, as the sum of their
@@ -41,7 +41,7 @@ bool text_bits(const struct text_bit *words, const char *text, uint32_t *bits);
 void text_show_bits(const struct text_bit *words, uint32_t bits, char *buf, size_t len);
 
 /* text_show_unmarked writes those of the numbers 0 to n - 1 that are not marked to buf (len bytes),
- * as in "1 5-7". What finds no room is left out, which "..." at the end tells. */
+ * as in "1 5-7". Numbers for which there is no room are left out, and "..." stands at the end. */
 void text_show_unmarked(const bool *marked, int n, char *buf, size_t len);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * tsan_libc.h - copies and frees that ThreadSanitizer sees.
  *
- * It judges them where it intercepts the C library's functions, and cannot tell there the calls of
- * this library from the hosts', which are not to be judged (test/run/mpiexec.sh). So a build with
- * it includes this file in front of every source, and says what is read and written beside the
- * call.
+ * ThreadSanitizer checks copies and frees where it intercepts the C library's functions. There it
+ * cannot tell this library's calls from those of the hosts, which are not to be checked
+ * (test/run/mpiexec.sh). So a build with ThreadSanitizer includes this file in front of every
+ * source, and reports beside each call what it reads and writes.
  */
 #ifndef MRMA_BASE_TSAN_LIBC_H
 #define MRMA_BASE_TSAN_LIBC_H
@@ -20,7 +20,7 @@ void __tsan_read_range(void *at, unsigned long len);
 /* ThreadSanitizer's function: this thread writes len bytes at at. */
 void __tsan_write_range(void *at, unsigned long len);
 
-/* seen_memcpy is memcpy, and tells ThreadSanitizer what is read and written. */
+/* seen_memcpy does memcpy, and tells ThreadSanitizer what is read and written. */
 static inline void *seen_memcpy(void *to, const void *from, size_t len)
 {
     if (len) {
@@ -30,7 +30,7 @@ static inline void *seen_memcpy(void *to, const void *from, size_t len)
     return memcpy(to, from, len);
 }
 
-/* seen_memset is memset, and tells ThreadSanitizer what is written. */
+/* seen_memset does memset, and tells ThreadSanitizer what is written. */
 static inline void *seen_memset(void *at, int byte, size_t len)
 {
     if (len)
@@ -38,7 +38,7 @@ static inline void *seen_memset(void *at, int byte, size_t len)
     return memset(at, byte, len);
 }
 
-/* seen_free is free, and tells ThreadSanitizer that the memory is written. */
+/* seen_free does free, and tells ThreadSanitizer that the memory is written. */
 static inline void seen_free(void *at)
 {
     if (at)

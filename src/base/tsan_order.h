@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tsan_order.h - order between two threads of a process that is made outside of it, told to
- * ThreadSanitizer. Elsewhere these are nothing.
+ * tsan_order.h - tells ThreadSanitizer of order between two threads of a process that comes about
+ * outside the process. In other builds the functions do nothing.
  *
- * ThreadSanitizer knows the atomics and mutexes of the program that it is built into. Two ways
- * in which this library orders threads lead through what it does not see:
+ * ThreadSanitizer knows the atomics and mutexes of the program that it is built into. In two cases
+ * threads of this library are ordered by something that it does not see. One is another process:
  *
  *   thread 1                    another process             thread 2
  *   A writes to memory
@@ -15,10 +15,10 @@
  *                                                           E sees D (acquire)
  *                                                           F touches the memory of A
  *
- * A is before F, for each of B and C, D and E is a release and the acquire that sees it. The other
- * way is the host: what comes before MPI_Grequest_complete comes before the callbacks that
- * completion leads to, and the query of a request before its end, which the host tells by counting
- * who holds it (Open MPI: the last one, waiting or completing, ends it).
+ * A is before F, because B and C are a release and the acquire that sees it, and so are D and E.
+ * The other case is the host: what comes before MPI_Grequest_complete comes before the callbacks of
+ * that completion. The query of a request comes before its end, too, since the host counts who
+ * holds the request (in Open MPI the last one of the waiter and the completer ends it).
  */
 #ifndef MRMA_BASE_TSAN_ORDER_H
 #define MRMA_BASE_TSAN_ORDER_H
@@ -40,15 +40,15 @@ void __tsan_release(void *place);
 #define ORDER_RELEASE(place) ((void)(place))
 #endif
 
-/* order_before tells ThreadSanitizer that what this thread has done so far is before what is done,
- * later, by who calls order_after for the same place. */
+/* order_before tells ThreadSanitizer that what this thread has done so far comes before what a
+ * thread does later that calls order_after for the same place. */
 static inline void order_before(const void *place)
 {
     ORDER_RELEASE(place);
 }
 
-/* order_after tells ThreadSanitizer that what was done before order_before for the same place is
- * before what this thread does now. */
+/* order_after tells ThreadSanitizer that what was done before order_before for the same place comes
+ * before what this thread does from now on. */
 static inline void order_after(const void *place)
 {
     ORDER_ACQUIRE(place);

@@ -15,22 +15,22 @@
 
 #include "base/log.h"
 
-/* Pieces of memory, for the kernel: 1024 (IOV_MAX) at most. */
+/* Pieces of memory for the kernel, at most 1024 (IOV_MAX). */
 struct cma_iov {
     struct iovec *v;
     unsigned n;
 };
 
-/* cma_transfer writes left bytes, all of the pieces of local, into all those of remote, which
- * are addresses of process pid; or reads them, if write is false. Both vectors change if it takes
- * several calls: the kernel transfers less than asked when a page is missing in the middle; the
- * rest is then tried again from there, and an error says why. Returns MRMA_SUCCESS or an error of
- * the list above (logged). */
+/* cma_transfer writes left bytes, which are all pieces of local, into all pieces of remote, which
+ * are addresses of process pid; if write is false it reads remote into local. Both vectors change
+ * if several calls are needed: the kernel transfers less than asked for when a page is missing in
+ * the middle; the function then tries the rest again, and that call's error says why. Returns
+ * MRMA_SUCCESS or an error of the list above (logged). */
 int cma_transfer(int32_t pid, const struct log *log, bool write, struct cma_iov local,
                  struct cma_iov remote, size_t left);
 
-/* cma_copy is cma_transfer of one piece of len bytes, more than 0, on each side; vaddr is
- * the other process's address. */
+/* cma_copy is cma_transfer with one piece of len bytes, more than 0, on each side; vaddr is the
+ * other process's address. */
 int cma_copy(int32_t pid, const struct log *log, bool write, void *local, uint64_t vaddr,
              size_t len);
 

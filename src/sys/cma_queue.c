@@ -2,8 +2,8 @@
 /*
  * cma_queue.c - small transfers with another process's memory, done together (cma_queue.h).
  *
- * Invariants: all that is kept goes in one direction; here and there have the same number of bytes;
- * what goes out lies in data. Locks: the caller's. Neighbour: cma.c, below.
+ * Invariants: all transfers that are kept go in one direction; here and there have the same number
+ * of bytes; data holds the bytes that go out. Locks: the caller's. Neighbour: cma.c, below.
  */
 #include "sys/cma_queue.h"
 
@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* The kernel finds the pages of each piece by itself, so that more of them would save little. */
+/* The kernel looks up the pages of each piece separately, so more pieces would save little. */
 enum { PIECES = 64 };
 
 struct pieces {
@@ -26,7 +26,7 @@ struct cma_queue {
     bool write;
     size_t room, bytes;
     struct pieces here, there;
-    char data[]; /* what goes out, one behind the other: room */
+    char data[]; /* the bytes that go out, one transfer behind the other: room bytes */
 };
 
 struct cma_queue *cma_queue_create(int32_t pid, const struct log *log, size_t room)

@@ -2,10 +2,10 @@
 /*
  * doorbell.c - a descriptor that other processes can make readable (doorbell.h).
  *
- * Ringing makes a socket for the one datagram, since what is sent counts against its socket until
- * it is taken: rings to many sleepers that take no notice would use up one that all share. Such a
- * one, the doorbell_fd, is for when no other can be had. Who rings finds the sleeper deep asleep,
- * so that wake-up costs more than the socket.
+ * Each ring makes a socket for its one datagram, since a datagram counts against the sending socket
+ * until it is received: rings to many sleepers that take no notice would use up a socket that all
+ * share. A shared socket, the doorbell_fd, is used only when no other can be had. When a process
+ * rings, the sleeper is deep asleep, so its wake-up costs more than the socket.
  *
  * No state, no locks. Neighbour: futex_event.c, which rings.
  */
@@ -23,7 +23,7 @@
 
 #include "base/err.h"
 
-/* The name of id: no terminating zero, so the length is part of it. */
+/* name_of makes the socket name of id. It has no terminating zero, so the length is part of it. */
 static socklen_t name_of(uint64_t id, struct sockaddr_un *name)
 {
     *name = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -88,7 +88,7 @@ bool doorbell_ring(uint64_t id, int doorbell_fd)
     const int own = doorbell_ring_fd(), fd = own >= 0 ? own : doorbell_fd;
     if (fd < 0)
         return false;
-    /* A full queue is a doorbell that has been rung. */
+    /* If the queue is full the doorbell has been rung already. */
     (void)sendto(fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&name, len);
     if (own >= 0)
         close(own);

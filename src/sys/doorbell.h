@@ -2,12 +2,11 @@
 /*
  * doorbell.h - a descriptor that other processes of the node can make readable.
  *
- * A datagram socket in the abstract namespace, named by a random id: nothing in a
- * file system, gone with its process, and whoever has the id can ring. So a thread
- * can block in poll(2) on the doorbell and on other descriptors together, which it
- * can't on a futex. Abstract names belong to a network namespace, so processes are on
- * one node only if they share it. A ring carries nothing but "look again"; one from
- * a stranger costs a look.
+ * A datagram socket in the abstract namespace, named by a random id: it leaves nothing in a file
+ * system, goes with its process, and can be rung by whoever has the id. So a thread can block in
+ * poll(2) on the doorbell and on other descriptors together, which it can't on a futex. Abstract
+ * names belong to a network namespace, so processes are on one node only if they share it. A ring
+ * says only "look again", so a ring from a stranger costs no more than a look.
  *
  * No state outside the struct, no locks. Neighbour: futex_event.h, which rings.
  */
@@ -25,8 +24,8 @@ struct doorbell {
 };
 
 /* doorbell_open makes the socket with a name that no other doorbell has, and sets *out;
- * doorbell_close ends it. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) if there is no
- * descriptor or no name to be had; out->fd is -1 then. */
+ * doorbell_close ends it. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged) if no descriptor or no
+ * name can be had; out->fd is -1 then. */
 int doorbell_open(const struct log *log, struct doorbell *out);
 
 /* doorbell_close closes the descriptor, if there is one, and sets it to -1. Rings that come later
@@ -38,14 +37,14 @@ void doorbell_close(struct doorbell *bell);
 void doorbell_empty(const struct doorbell *bell);
 
 /* doorbell_ring_fd returns a socket with which this process can ring even when its program has used
- * up all descriptors, since it holds this one from its start. The caller closes it. -1: none could
- * be had, and errno says why. */
+ * up all descriptors, since it holds this socket from its start. The caller closes it. -1: none
+ * could be had, and errno says why. */
 int doorbell_ring_fd(void);
 
 /* doorbell_ring makes the doorbell with this id readable, in three system calls; never waits.
- * doorbell_fd: what doorbell_ring_fd has returned, or -1. Returns false if it did not ring, because
- * this process has no descriptor to spare and doorbell_fd is -1. That nobody has the name any more
- * is no error. */
+ * doorbell_fd is what doorbell_ring_fd has returned, or -1. Returns false if it did not ring
+ * because this process has no descriptor to spare and doorbell_fd is -1. If nobody has the name any
+ * more, that is no error. */
 bool doorbell_ring(uint64_t id, int doorbell_fd);
 
 #endif

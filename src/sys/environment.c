@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * environment.c - variables of the environment for a while (environment.h).
+ * environment.c - adds variables to the environment for a while (environment.h).
  *
  *   this thread                          another, in getenv
  *   fill the array and its texts         p = environ (either array)
  *   environ = with        (release)      walk p to its NULL, reading the texts
  *
  * Both arrays stay as they are and allocated, so the walk is right in either; the release makes
- * what was filled visible to whoever finds the new one, through the address that it has read. Two
- * changes at once: the compare-and-swap fails for the second, which copies again from the first.
+ * what was filled visible to whoever finds the new one, through the address that it has read. If
+ * two changes come at once, the compare-and-swap of the second fails, and the second copies again
+ * from what the first has made.
  */
 #define _GNU_SOURCE 1
 #include "sys/environment.h"
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Is the variable of that "NAME=VALUE" in that environment? */
+/* has returns whether the environment has the variable of that "NAME=VALUE". */
 static bool has(char *const *environment, const char *variable)
 {
     const size_t name = (size_t)(strchr(variable, '=') - variable) + 1;
@@ -28,7 +29,8 @@ static bool has(char *const *environment, const char *variable)
     return false;
 }
 
-/* Returns before with what it lacks of the variables, in one block; NULL: there is no memory. */
+/* copy_with returns a copy of before to which those of the variables are added that it lacks, in
+ * one block; NULL: there is no memory. */
 static char **copy_with(char **before, const char *const *variables, unsigned n)
 {
     size_t count = 0, text = 0;
@@ -72,7 +74,7 @@ bool environment_add(struct environment *e, const char *const *variables, unsign
             *e = (struct environment){.before = now, .with = with};
             return true;
         }
-        free(with); /* nobody has seen it; now is the other's */
+        free(with); /* nobody has seen with; now is the array of the other change */
     }
     return true;
 }

@@ -2,9 +2,9 @@
 /*
  * fmutex.c - the contended paths of fmutex.h.
  *
- * A thread that has slept takes the word with its mark for waiters, since it cannot know whether
- * others sleep too; that costs one needless wake at most. fmutex.h has the argument about order.
- * Neighbour: procstart.c, which says whether a holder lives.
+ * A thread that has slept takes the word with the mark for waiters set, since it cannot know
+ * whether others sleep, too; that costs one needless wake at most. fmutex.h has the argument about
+ * order. Neighbour: procstart.c, which says whether a holder lives.
  */
 #include "sys/fmutex.h"
 
@@ -60,7 +60,8 @@ static bool change(struct fmutex *mx, uint64_t from, uint64_t to)
                                                    memory_order_relaxed);
 }
 
-/* One round of waiting for who holds it as word says; true: it is ours. */
+/* sleep_and_try waits one round for the holder that word names. True: this process has the mutex
+ * now. */
 static bool sleep_and_try(struct fmutex *mx, uint64_t self, uint64_t word)
 {
     const struct timespec limit = {.tv_nsec = SLEEP_NS};

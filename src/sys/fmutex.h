@@ -7,16 +7,16 @@
  * unlocking one exchange, both inline. Acquire and release order pair lock with the previous
  * unlock.
  *
- * struct fmutex: in memory shared by processes, a cache line of its own. A waiter spins with
- * growing pauses (so that a holder that comes back soon keeps the line), yields the processor, then
- * sleeps on the word: a preempted holder costs the others no processor. The word says which process
- * holds it, and from time to time a sleeper looks whether that one lives: what a dead one holds is
- * taken over. What the mutex protects may be half done then.
+ * A struct fmutex lies in memory shared by processes, in a cache line of its own. A waiter spins
+ * with growing pauses (so that a holder that comes back soon keeps the line), yields the processor,
+ * then sleeps on the word: a preempted holder costs the others no processor. The word says which
+ * process holds it, and from time to time a sleeper looks whether that process lives: the mutex of
+ * a dead process is taken over. What the mutex protects may be half done then.
  *
- * struct elock: the engine's lock. A thread that finds it held sleeps at once and does not spin,
- * since its holder (the agent, say) may be waiting for this very processor. pthread_mutex_t does
- * the same in four times the instructions and two calls, which small operations by packet paid
- * twice over (doc/decisions.md).
+ * A struct elock is the engine's lock. A thread that finds it held sleeps at once and does not
+ * spin, since its holder (the agent, say) may be waiting for this very processor. pthread_mutex_t
+ * does the same with four times the instructions and two calls, and a small operation by packet
+ * takes the lock twice (doc/decisions.md).
  *
  * Order of stores and loads. The word is 0 when the mutex is free, else it names the holder, and a
  * bit of it says that others sleep:
@@ -35,8 +35,8 @@
  * (acquire). The dead one makes no stores any more, and those that it has made are in memory: the
  * kernel says that a process is dead when all its threads have ended.
  *
- * Who takes several mutexes takes them in ascending order of their addresses, so that holders do
- * not wait for each other in a circle.
+ * A thread that takes several mutexes takes them in ascending order of their addresses, so that
+ * holders do not wait for each other in a circle.
  */
 #ifndef MRMA_SYS_FMUTEX_H
 #define MRMA_SYS_FMUTEX_H
@@ -77,8 +77,8 @@ void elock_lock_slow(struct elock *l);
 /* elock_wake wakes one thread that sleeps for the lock. Only for elock_unlock. */
 void elock_wake(struct elock *l);
 
-/* fmutex_try takes the mutex if it is free, and returns whether it has. Never waits. self, here and
- * below: fmutex_self of this process. */
+/* fmutex_try takes the mutex if it is free, and returns whether it has. Never waits. Here and below
+ * self is fmutex_self of this process. */
 static inline bool fmutex_try(struct fmutex *mx, uint64_t self)
 {
     uint64_t none = 0;
@@ -95,10 +95,10 @@ static inline void fmutex_lock(struct fmutex *mx, uint64_t self)
         fmutex_lock_slow(mx, self);
 }
 
-/* fmutex_unlock gives the mutex back and wakes one who sleeps for it. */
+/* fmutex_unlock gives the mutex back and wakes one process that sleeps for it. */
 static inline void fmutex_unlock(struct fmutex *mx)
 {
-    /* A full fence for those who rely on that no store under the lock is still on its way. */
+    /* A full fence, since callers rely on this: no store under the lock is still on its way. */
     const uint64_t held = atomic_exchange_explicit(&mx->word, 0, memory_order_seq_cst);
     atomic_rmw_fence();
     if (unlikely(held & FMUTEX_WAITERS))

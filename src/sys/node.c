@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node.c - what node this process is on (node.h). The kernel tells its boot by a random id; without
- * one, the host's name. No state, no locks.
+ * node.c - what node this process is on (node.h). The kernel identifies its boot by a random id;
+ * where there is none, the host's name is used. No state, no locks.
  */
 #include "sys/node.h"
 

@@ -12,17 +12,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Travels between processes; equal exactly on one node. */
+/* It travels between processes, and is equal exactly for processes of one node. */
 struct node_id {
     uint64_t word[2];
 };
 
-/* node_self returns the identity of the node that this process is on. It reads files, so it is to
- * be kept. */
+/* node_self returns the identity of the node that this process is on. It reads files, so callers
+ * keep the result. */
 struct node_id node_self(void);
 
 /* node_clock returns the identity of this process's CLOCK_MONOTONIC: the same in all processes
- * under one boot of a kernel and in one time namespace. It reads files, so it is to be kept. */
+ * under one boot of a kernel and in one time namespace. It reads files, so callers keep the
+ * result. */
 uint64_t node_clock(void);
 
 /* node_same returns whether two processes with these identities are on one node. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * polling.c - waking those of a process who look for what arrives (polling.h, which has the
+ * polling.c - wakes the threads of a process that look for arrivals (polling.h, which has the
  * argument about order).
  *
  * No locks. Neighbours: futex_event.h, below.

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * polling.h - does anybody of a process look at what arrives for it, or must it be woken?
+ * polling.h - tells whether a thread of a process looks for what arrives, or whether one must be
+ * woken.
  *
  * Each process has one struct polling in memory that the processes of its node share. Its own
- * threads say there that they poll or sleep; who sends something to the process asks there, and
- * wakes whom it must:
+ * threads say there that they poll or sleep; a process that sends something to it looks there, and
+ * wakes those that it must:
  *
  * - Application threads in a wait of this library poll (polling_poll_begin, polling_poll_end),
  *   and then sleep on threads. A thread that sleeps is woken by the first packet.
  * - The agent sleeps on agent. It is woken only while no application thread polls.
  * - A call of the host may poll from within (polling_note_host_poll). Nobody says when that call
- *   ends, so a sender relies on it only while the agent has promised to look again soon
- *   (polling_agent_sleeps): it sleeps for a short time only. After such a sleep in which nobody
- *   has polled the agent takes both words back: they are out of date for as long as it sleeps so,
- *   at most. Who waits for longer than a wake-up takes need not wait for the end of that sleep
- *   (polling_call_agent).
+ *   ends, so a sender relies on the call only while the agent has promised to look again soon
+ *   (polling_agent_sleeps): it sleeps for a short time only. If nobody has polled during such a
+ *   short sleep, the agent takes both words back at its end: they are wrong for the length of one
+ *   short sleep at most. A sender that has waited for longer than a wake-up takes need not wait for
+ *   the end of that sleep (polling_call_agent).
  *
- * What arrived after a thread's last poll, and before it said that it polls no more, must not lie
- * there until the next call. Two processes, one store and one load each:
+ * A packet that arrives after a thread's last poll, and before the thread has said that it polls no
+ * more, must not lie there until the next call. Each of the two processes makes one store and one
+ * load:
  *
  *   sender                                   receiver
  *   A: publish the packet (release)          C: threads.sleepers += 1, or polling -= 1 (seq_cst)
@@ -26,8 +28,8 @@
  *
  * The fences are in one total order. If the sender's comes first, D finds what A has published;
  * otherwise B finds what C has stored, and wakes. For sleepers the sender's fence may be left out
- * (membarrier, futex_event.h): event_enter makes it then. Who stops polling uses no membarrier, so
- * the look at polling is behind a full fence.
+ * (membarrier, futex_event.h): event_enter then makes both fences. A thread that stops polling uses
+ * no membarrier, so the sender's look at polling stands behind a full fence.
  *
  * A packet that was left to a call of the host must not lie there when the agent sleeps without
  * limit:
@@ -42,9 +44,9 @@
  * stored, and wakes, or a 1 that the agent has stored since: then the agent has woken up meanwhile
  * and does D once more at the end of the short sleep for which it has stored the 1.
  *
- * polling counts threads up and down, so that it is one word for all of them; whoever else polls at
- * that time does no harm, and finds the packet. polling_is_polled is a guess from a relaxed load:
- * it decides which way an operation goes, never whether it arrives.
+ * polling counts threads up and down, so that it is one word for all of them; another thread that
+ * polls at that time does no harm, and finds the packet. polling_is_polled is a guess from a
+ * relaxed load: it decides which way an operation goes, never whether it arrives.
  *
  * No locks. Neighbours: futex_event.h, below; shm/shm_channel.c, which calls for packets in rings;
  * rma/progress, whose threads poll and sleep; rma/path/assisted.c, which asks whether the target
@@ -59,15 +61,15 @@
 
 #include "sys/futex_event.h"
 
-/* All zero: nobody looks, and there is no agent. doorbell_fd, below: with what the calling process
- * rings (doorbell_ring_fd). */
+/* All zero: nobody looks, and there is no agent. In the functions below doorbell_fd is what the
+ * calling process rings with (doorbell_ring_fd). */
 struct polling {
     alignas(MRMA_CACHE_LINE) struct event threads; /* where application threads sleep in a wait */
     _Atomic uint32_t has_agent;                    /* an agent runs, to the end of the process */
     _Atomic uint32_t ended; /* nobody looks any more: MPI_Finalize was called */
     alignas(MRMA_CACHE_LINE) struct event agent;       /* where the agent sleeps */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
-    _Atomic uint32_t host_polls;  /* 1: a call of the host polls, or did when last heard of */
+    _Atomic uint32_t host_polls;  /* 1: a call of the host polls, or did so when it was last seen */
     _Atomic uint32_t agent_looks; /* 1: the agent is awake, or sleeps for a short time only */
 };
 
@@ -80,16 +82,16 @@ static inline void polling_poll_begin(struct polling *a)
     atomic_fetch_add_explicit(&a->polling, 1, memory_order_seq_cst);
 }
 
-/* polling_poll_end takes one polling_poll_begin back (C of the diagram above). The caller then
- * looks once more at what has arrived (D), and wakes the agent if something has. */
+/* polling_poll_end ends what one polling_poll_begin has begun (C of the diagram above). The caller
+ * then looks once more at what has arrived (D), and wakes the agent if something has. */
 static inline void polling_poll_end(struct polling *a)
 {
     atomic_fetch_sub_explicit(&a->polling, 1, memory_order_seq_cst);
     atomic_thread_fence(memory_order_seq_cst); /* pairs with polling_call */
 }
 
-/* polling_threads_poll returns whether an application thread of the process polls. The agent
- * asks, which does not poll at the same time. */
+/* polling_threads_poll returns whether an application thread of the process polls. The agent asks
+ * this, and does not poll at the same time. */
 static inline bool polling_threads_poll(const struct polling *a)
 {
     return atomic_load_explicit(&a->polling, memory_order_seq_cst) != 0;
@@ -110,10 +112,11 @@ static inline bool polling_host_polled(const struct polling *a)
     return atomic_load_explicit(&a->host_polls, memory_order_relaxed);
 }
 
-/* polling_agent_sleeps notes how long the agent is going to sleep. soon: for a short time only,
- * so that senders may leave what they send to a call of the host that polls. Otherwise it may sleep
- * for long: the agent then announces itself as a sleeper (event_enter), and looks for packets once
- * more before it sleeps (C and D of the second diagram). Only for the agent. */
+/* polling_agent_sleeps notes how long the agent is going to sleep. If soon is true it sleeps for a
+ * short time only, so that senders may leave what they send to a call of the host that polls.
+ * Otherwise it may sleep for long: the agent then announces itself as a sleeper (event_enter), and
+ * looks for packets once more before it sleeps (C and D of the second diagram). Only for the
+ * agent. */
 static inline void polling_agent_sleeps(struct polling *a, bool soon)
 {
     atomic_store_explicit(&a->agent_looks, soon, memory_order_relaxed);
@@ -121,8 +124,8 @@ static inline void polling_agent_sleeps(struct polling *a, bool soon)
         atomic_store_explicit(&a->host_polls, 0, memory_order_relaxed);
 }
 
-/* polling_agent_begins notes that an agent runs, and will run whatever the application does:
- * others may rely on it from now on. */
+/* polling_agent_begins notes that an agent runs, and will go on running whatever the application
+ * does: others may rely on the agent from now on. */
 static inline void polling_agent_begins(struct polling *a)
 {
     atomic_store_explicit(&a->has_agent, 1, memory_order_seq_cst);
@@ -145,7 +148,7 @@ static inline void polling_end(struct polling *a)
 }
 
 /* polling_call_own wakes this process's own agent unless one of its application threads polls:
- * something waits that only this library's polls move on, not those of a call of the host. */
+ * something waits that only polls of this library move on, not polls of a call of the host. */
 static inline void polling_call_own(struct polling *a, int doorbell_fd)
 {
     atomic_thread_fence(memory_order_seq_cst); /* pairs with polling_poll_end */
@@ -156,7 +159,7 @@ static inline void polling_call_own(struct polling *a, int doorbell_fd)
 /* ---- by others, of the same node ---- */
 
 /* polling_call_threads wakes the threads of the process that sleep in a wait, and returns whether
- * there were any. Called after that for which they wait was published. */
+ * there were any. It is called after the state for which they wait was published. */
 static inline bool polling_call_threads(struct polling *a, int doorbell_fd)
 {
     event_notify_fence(&a->threads);
@@ -186,7 +189,7 @@ static inline bool polling_has_agent(const struct polling *a)
 }
 
 /* polling_is_polled returns whether somebody of the process polls now, and an agent serves what
- * comes later. It is a guess, since those who poll may stop at any time. */
+ * comes later. The answer is a guess, since the threads that poll may stop at any time. */
 static inline bool polling_is_polled(const struct polling *a)
 {
     return (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
@@ -195,11 +198,11 @@ static inline bool polling_is_polled(const struct polling *a)
 }
 
 /* polling_call_agent is called by a sender whose packet has not been served within the time of a
- * wake-up. If a call of the host was taken to poll, that call may have ended: the agent is woken
- * before its short sleep ends. Else nothing is done. */
+ * wake-up. If the sender relied on a call of the host that polls, that call may have ended: the
+ * agent is woken before its short sleep ends. Otherwise nothing is done. */
 void polling_call_agent(struct polling *a, int doorbell_fd);
 
-/* polling_wake_all wakes everybody of the process who sleeps, threads and agent, for another
+/* polling_wake_all wakes all threads of the process that sleep, the agent included, for another
  * reason than a packet. */
 void polling_wake_all(struct polling *a, int doorbell_fd);
 

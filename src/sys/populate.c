@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * populate.c - pages of memory at once (populate.h).
+ * populate.c - makes the pages of memory at once (populate.h).
  *
- * Memory of segments has huge pages by itself only where the system is set so (shmem_enabled). Who
- * asks for pages at once asks for the fastest: MADV_COLLAPSE makes a huge page of what is there
- * whatever the setting, and fills it. It wants a page to begin with. Refusal costs nothing but the
- * page size. No state, no locks.
+ * Memory of segments gets huge pages by itself only where the system's setting says so
+ * (shmem_enabled). A user who asks for pages at once wants the fastest ones: MADV_COLLAPSE makes
+ * huge pages of existing pages whatever the setting, and fills them; it needs a page to begin with.
+ * If it is refused, only the pages stay small. No state, no locks.
  */
 #define _GNU_SOURCE 1
 #include "sys/populate.h"
@@ -22,13 +22,13 @@
 #define POPULATE_WRITE 23 /* madvise(2), Linux 5.14; newer than many headers */
 #define COLLAPSE 25       /* Linux 6.1; likewise */
 
-/* A store that changes nothing, whoever else stores there. */
+/* touch makes a store that changes nothing, whoever else stores there. */
 static void touch(uintptr_t at)
 {
     (void)atomic_fetch_or_explicit((_Atomic unsigned char *)at, 0, memory_order_relaxed);
 }
 
-/* One call for all, since each waits for every processor. */
+/* make_huge makes one call for all pages, since each call waits for every processor. */
 static void make_huge(uintptr_t from, uintptr_t end)
 {
     from = (from + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1);
@@ -51,7 +51,7 @@ int populate_pages(void *at, size_t len)
     while (madvise((void *)lo, end - lo, POPULATE_WRITE) != 0) {
         if (errno == EINTR || errno == EAGAIN)
             continue;
-        if (errno != EINVAL) /* older kernels do not know it */
+        if (errno != EINVAL) /* older kernels do not know the request */
             return MRMA_ERR_NO_MEM;
         for (uintptr_t p = (uintptr_t)at; p < end; p = (p & ~(page - 1)) + page)
             touch(p);

@@ -15,8 +15,8 @@
 
 enum { NAME_FIELD = 2, STATE_FIELD = 3, THREADS_FIELD = 20 };
 
-/* The beginning of a file, as many bytes as fit with a null byte behind them; "" if it cannot be
- * read. */
+/* read_text reads the beginning of a file, as many bytes as fit with a null byte behind them; "" if
+ * it cannot be read. */
 static void read_text(const char *path, char *text, size_t len)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -26,7 +26,8 @@ static void read_text(const char *path, char *text, size_t len)
     text[n > 0 ? n : 0] = '\0';
 }
 
-/* The command's name stands in parentheses, and may have blanks and parentheses of its own. */
+/* field_of finds a field behind the command's name, which stands in parentheses and may have blanks
+ * and parentheses of its own. */
 static const char *field_of(const char *path, int field, char *text, size_t len)
 {
     read_text(path, text, len);
@@ -52,8 +53,9 @@ static bool has_program(const char *path)
     return readlink(path, text, sizeof text) >= 0 || errno != ENOENT;
 }
 
-/* What names in /proc tell, for which no descriptor is needed: a zombie runs no program, and of its
- * threads there is the first. The directory of threads has a link for each, and two of its own. */
+/* is_zombie_by_names looks only at names in /proc, for which it needs no descriptor: a zombie runs
+ * no program, and has only its first thread. The directory of threads has a link for each thread,
+ * and two of its own. */
 static bool is_zombie_by_names(int pid)
 {
     char program[32], threads[32];

@@ -14,9 +14,9 @@
  * (above 2). Returns false if there is no such file or no such field, and *value is not written. */
 bool procfile_stat(const char *path, int field, uint64_t *value);
 
-/* procfile_is_zombie returns whether the process pid has ended, and only its number is kept, for
- * its parent. One whose first thread has ended before others is none. No descriptor is needed for
- * that. False if /proc does not tell. */
+/* procfile_is_zombie returns whether the process pid has ended and only its number is kept, for its
+ * parent. A process whose first thread has ended before others is no zombie. It needs no
+ * descriptor. False if /proc does not tell. */
 bool procfile_is_zombie(int pid);
 
 #endif

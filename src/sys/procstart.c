@@ -25,7 +25,7 @@
 
 enum { START_FIELD = 22 };
 
-/* Without time namespaces there is one time for all. */
+/* A kernel without time namespaces has one time for all processes. */
 static bool in_first_time_namespace(void)
 {
     struct stat st;
@@ -41,17 +41,18 @@ uint64_t procstart_of(int pid)
     return in_first_time_namespace() && procfile_stat(path, START_FIELD, &start) ? start : 0;
 }
 
-/* Is it another process that has its number? What is watched from now on is looked at, so it does
- * not matter what happens before. */
+/* number_is_reused returns whether another process has the number now. It is asked after the
+ * process is being watched, so it does not matter what happened before. */
 static bool number_is_reused(int pid, uint32_t started)
 {
     const uint32_t start = started ? (uint32_t)procstart_of(pid) : 0;
     return start && start != started;
 }
 
-/* Where the kernel gives no descriptor of a process: old ones, container profiles, and when this
- * process has no descriptor left. /proc tells a zombie, if it is there; that a number is another
- * process's it tells only where its files can be opened. */
+/* lives_unwatched asks /proc where the kernel gives no descriptor of a process: on old kernels,
+ * under some container profiles, and when this process has no descriptor left. Where there is a
+ * /proc it shows a zombie; it shows that a number belongs to another process only if that process's
+ * files can be opened. */
 static bool lives_unwatched(int pid, uint32_t started)
 {
     if (kill(pid, 0) != 0 && errno == ESRCH)
@@ -59,8 +60,8 @@ static bool lives_unwatched(int pid, uint32_t started)
     return !procfile_is_zombie(pid) && !number_is_reused(pid, started);
 }
 
-/* A descriptor of the process, or errno. Valgrind complains of the call, which it does not know
- * before its version 3.21. */
+/* open_pidfd opens a descriptor of the process, or returns errno. Valgrind before version 3.21 does
+ * not know the system call, and complains of it. */
 static bool open_pidfd(int pid, int *fd)
 {
     if (memcheck_runs()) {

@@ -2,10 +2,9 @@
 /*
  * topo.c - sched_getaffinity for the fast set, hwloc for the whole picture.
  *
- * The kernel refuses a mask shorter than its own (EINVAL), so the request grows
- * until it fits. hwloc is asked for the node as the system shows it, restricted
- * objects included, and the allowed set comes from the scheduler in both cases,
- * so that the two functions cannot disagree. No state, no locks.
+ * The kernel refuses a mask shorter than its own (EINVAL), so the request grows until it fits.
+ * hwloc shows the whole node, objects that this process may not use included; the allowed set comes
+ * from the scheduler in both functions, so that these cannot disagree. No state, no locks.
  *
  * Neighbours: engine_impl.c, which tells a process's units to others; src/mpi, which splits
  * communicators.
@@ -148,7 +147,8 @@ bool topo_is_type(const char *type)
     return type_of(type, &parsed);
 }
 
-/* Objects with the same units (two kinds of memory of one NUMA domain) are one place: the first. */
+/* Objects with the same units (as two kinds of memory of one NUMA domain have) count as one: the
+ * first of them. */
 static int32_t object_of(hwloc_topology_t hw, hwloc_obj_type_t type, hwloc_const_cpuset_t mine)
 {
     const int n = hwloc_get_nbobjs_by_type(hw, type);
@@ -173,7 +173,7 @@ void topo_objects(const char *const *types, int n, int32_t *object)
     hwloc_bitmap_t mine = hwloc_bitmap_alloc();
     hwloc_topology_t hw = NULL;
     hwloc_obj_type_t type;
-    /* With what this process may not use, so that all processes count alike. */
+    /* What this process may not use is included, so that all processes count alike. */
     const bool known = mine != NULL && hwloc_topology_init(&hw) == 0 &&
                        hwloc_topology_set_flags(hw, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
                        hwloc_topology_load(hw) == 0 &&

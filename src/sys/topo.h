@@ -21,9 +21,10 @@
 
 #define TOPO_CPUSET_BITS 1024
 
-/* Bit i of word i/64: the unit that the operating system numbers i. Fixed size
- * since it travels between processes. Units from 1024 on share the bits of
- * number modulo 1024: a set is never empty, the count may be too low. */
+/* A set of processing units. Bit i%64 of word i/64 is the unit to which the operating system gives
+ * the number i. The size is fixed since a set travels between processes. Units from 1024 on share
+ * bits with the unit of their number modulo 1024: so a set is never empty, but the count may be too
+ * low. */
 struct topo_cpuset {
     uint64_t word[TOPO_CPUSET_BITS / 64];
 };
@@ -49,9 +50,10 @@ unsigned topo_cpuset_count(const struct topo_cpuset *set);
 /* topo_cpuset_or adds the units of from to into. */
 void topo_cpuset_or(struct topo_cpuset *into, const struct topo_cpuset *from);
 
-/* topo_pin lets thread, of this process, run on the processing units of list alone, numbers and
- * ranges of them with commas between, as the operating system numbers them. Those that the machine
- * does not have are left out. Returns 0, or an errno: EINVAL if none is left or if list is none. */
+/* topo_pin lets thread, of this process, run on the processing units of list alone, which has
+ * numbers and ranges of numbers with commas between, as the operating system numbers the units.
+ * Units that the machine does not have are left out. Returns 0, or an errno: EINVAL if no unit is
+ * left or if the text is no such list. */
 int topo_pin(pthread_t thread, const char *list);
 
 /* topo_load fills *topo, which takes milliseconds. Returns MRMA_SUCCESS, or MRMA_ERR_OTHER (logged)

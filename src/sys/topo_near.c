@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * topo_near.c - see topo_near.h. All processes of a node come to the same answer for each of them,
- * since they have the same sets, devices and machine before them.
+ * topo_near.c - see topo_near.h. All processes of a node compute the same answer for each of them,
+ * since they see the same sets, devices and machine.
  */
 #include "sys/topo_near.h"
 
@@ -10,7 +10,7 @@
 
 #include <hwloc.h>
 
-/* The machine, and where the devices are in it. */
+/* The machine, and the places of the devices in it. */
 struct places {
     hwloc_topology_t hw;                      /* NULL: not known */
     hwloc_const_cpuset_t near[TOPO_NEAR_MAX]; /* the units beside the device */
@@ -40,7 +40,8 @@ static bool load(hwloc_topology_t *out)
     return true;
 }
 
-/* All units, if there is no such device, or memory without units beside it. */
+/* units_near returns the units beside the device; it returns all units if there is no such device,
+ * or if only memory without units is beside it. */
 static hwloc_const_cpuset_t units_near(hwloc_topology_t hw, const struct topo_pci *d)
 {
     const hwloc_const_cpuset_t all = hwloc_get_root_obj(hw)->cpuset;
@@ -58,8 +59,8 @@ static void to_bitmap(hwloc_bitmap_t to, const struct topo_cpuset *from)
             hwloc_bitmap_set(to, i);
 }
 
-/* The depth of the smallest part of the machine that has both: more is nearer. Units that the
- * machine does not have do not count. */
+/* nearness returns the depth of the smallest part of the machine that has both sets: a greater
+ * depth is nearer. Units that the machine does not have do not count. */
 static int nearness(hwloc_topology_t hw, hwloc_const_cpuset_t mine, hwloc_const_cpuset_t device,
                     hwloc_bitmap_t both)
 {
@@ -74,7 +75,8 @@ static uint64_t all_of(unsigned n)
     return n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX;
 }
 
-/* The nearest of n devices to a process that runs there. mine and both: scratch. */
+/* nearest_to returns which of n devices are nearest to a process that runs on cpus; mine and both
+ * are scratch memory. */
 static uint64_t nearest_to(const struct places *p, unsigned n, const struct topo_cpuset *cpus,
                            hwloc_bitmap_t mine, hwloc_bitmap_t both)
 {
