@@ -7,9 +7,9 @@
  * before it towards the same target have ended. The end of an epoch waits for all of them, since a
  * packet could arrive before they do.
  *
- * Ownership: what is under way on this process's own memory is a struct own_op, which the channel
- * has until done. Locks: the engine's. Neighbours: rdma.c, which starts and counts those towards
- * others.
+ * Ownership: an operation under way on this process's own memory is a struct own_op, which belongs
+ * to the channel until done. Locks: the engine's. Neighbours: rdma.c, which starts and counts those
+ * towards others.
  */
 #include "rma/origin/atomics.h"
 
@@ -44,7 +44,7 @@ bool atomics_serve(const struct win *w, enum pkt_op_kind kind, const struct rma_
 
 /* ---- an operation in pieces ---- */
 
-/* One side of an operation; type NULL: it has not got it. */
+/* One side of an operation. type is NULL if the operation does not have this side. */
 struct side {
     struct dtype_cursor cursor;
     const struct dtype *type;
@@ -59,7 +59,7 @@ struct pieces {
     size_t most; /* bytes of a piece */
 };
 
-/* What is contiguous on all sides, and short enough. */
+/* A piece of the operation that is contiguous on all sides, and short enough. */
 struct piece {
     ptrdiff_t at; /* from the operation's first byte at the target */
     const char *operand;
@@ -95,7 +95,7 @@ static void pieces_init(struct pieces *k, const struct win *w, enum pkt_op_kind 
                   cas ? op->tcount : op->rcount);
 }
 
-/* At most len, and what is left of the side's present piece. */
+/* shorten returns len, or what is left of the side's present piece if that is less. */
 static size_t shorten(struct side *s, size_t len)
 {
     if (!s->type)
@@ -113,7 +113,7 @@ static char *advance(struct side *s, size_t len)
     return at;
 }
 
-/* False: the operation has no more. */
+/* next_piece sets *p to the next piece. False: the operation has no more. */
 static bool next_piece(struct pieces *k, struct piece *p)
 {
     p->len = shorten(&k->result, shorten(&k->operand, shorten(&k->target, k->most)));
@@ -127,8 +127,8 @@ static bool next_piece(struct pieces *k, struct piece *p)
     return true;
 }
 
-/* Cards have no atomic operations on other elements. By packet these would not be ordered with
- * those of the same type, whose bytes they may share. */
+/* Cards have no atomic operations on elements that are not aligned. Packets cannot do these either:
+ * they would not be ordered with the cards' operations of the same type on the same bytes. */
 static int check_alignment(const struct win *w, const struct rma_target *t, const struct rma_op *op,
                            int64_t offset)
 {
@@ -192,13 +192,14 @@ int issue_atomic(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 
 /* ---- on this process's own memory ---- */
 
-/* One that its caller waits for, unless it gives up: then the channel still has it. */
+/* An operation for which its caller waits. If the caller gives up, the channel still has the
+ * operation. */
 struct own_op {
     struct ch3_rdma rdma; /* first */
     struct ch3_atomic atomic;
     struct ch3_channel *channel;
     const struct rma *r;
-    uint64_t until; /* of the engine's clock; 0: any time */
+    uint64_t until; /* time of the engine's clock until which the caller waits; 0: without limit */
     bool started, ended, given_up;
     int err;
     unsigned char old[]; /* what was there */
@@ -213,7 +214,7 @@ static void own_done(struct ch3_rdma *rdma, int err)
         free(o);
 }
 
-/* A condition to wait for. */
+/* A condition to wait for: the operation has ended, or its time is over. */
 static bool own_ended(void *arg)
 {
     struct own_op *o = arg;
@@ -226,8 +227,8 @@ static bool own_ended(void *arg)
     return o->ended || (o->until && o->r->clock() > o->until);
 }
 
-/* The operation, len bytes at remote; old gets what was there, if it is fetched. Whatever is
- * returned, operand is not used any more. */
+/* do_own does the operation on len bytes at remote; old gets the old contents, if these are
+ * fetched. After it returns, with an error or not, operand is not used any more. */
 static int do_own(struct win *w, struct own_op *o, void *old)
 {
     int err = origin_wait(w, own_ended, o, "an atomic operation on its own memory", w->rank);
@@ -285,7 +286,7 @@ int issue_own_atomic(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 
 /* ---- what is really there ---- */
 
-/* Memory that is tried on. */
+/* Memory on which operations are tried. */
 struct bench {
     struct ch3_mem_key key;
     struct ch3_mem *mem;
@@ -309,16 +310,16 @@ static void number(int type, unsigned value, unsigned char *out)
     memcpy(out, from, atomics_size((enum ch3_atomic_type)type));
 }
 
-/* What it is to be, by this process. */
+/* apply computes the expected result with this process's own instructions. */
 static void apply(int type, int op, unsigned char *word, const unsigned char *operand)
 {
-    if (op == CH3_ATOMIC_CAS) /* it compares with what is there */
+    if (op == CH3_ATOMIC_CAS) /* the comparison is with the present contents */
         memcpy(word, operand, atomics_size((enum ch3_atomic_type)type));
     else
         acc_apply((enum acc_op)op, atomics_acc_type((enum ch3_atomic_type)type), word, operand, 1);
 }
 
-/* *err: why nothing more can be tried. */
+/* does returns whether the card does the operation. *err is set where nothing more can be tried. */
 static bool does(struct win *w, struct ch3_channel *ch, struct bench *b, struct ch3_atomic a,
                  int *err)
 {

@@ -3,11 +3,11 @@
  * atomics.h - accumulates that the network's cards do, without a processor of the target, in
  * windows for which that was chosen at their creation (atomics_choice.h).
  *
- * In such a window all accumulates of the chosen pairs of operation and type go so, from all
- * processes; a process's own on its own memory go by its card, too. They never fall back to
- * packets: elements that are not aligned, and what the card fails to do, are errors. To other
- * processes they are operations of the channel's own like puts and gets (rdma.h); those on this
- * process's own memory are done when the call returns.
+ * In such a window the cards do all accumulates of the chosen pairs of operation and type, of all
+ * processes; a process's card also does those on the process's own memory. They never fall back to
+ * packets: elements that are not aligned, and operations in which the card fails, are errors.
+ * Accumulates on other processes are operations that the channel does by itself, like puts and gets
+ * (rdma.h); those on this process's own memory are done when the call returns.
  */
 #ifndef MRMA_RMA_ORIGIN_ATOMICS_H
 #define MRMA_RMA_ORIGIN_ATOMICS_H
@@ -22,14 +22,14 @@ static inline bool atomics_used(const struct win *w)
     return w->origin_side.atomics.channel != NULL;
 }
 
-/* atomics_probe tries on memory of its own which atomic operations the card of this process really
- * does, of those that the channel ch says it takes, and sets *found to them. w is the window that
- * is being created. Without the engine's lock; waits for the card, for some seconds at most for
- * each operation. */
+/* atomics_probe tries out, on memory of its own, which of the atomic operations that the channel ch
+ * offers the card of this process really does, and sets *found to these. w is the window that is
+ * being created. Without the engine's lock; waits for the card, for some seconds at most for each
+ * operation. */
 void atomics_probe(struct win *w, struct ch3_channel *ch, struct ch3_atomics *found);
 
-/* atomics_use has the cards do what was chosen, of what all take, from now on: nobody has used the
- * window yet. */
+/* atomics_use makes the cards do the chosen accumulates from now on. Nobody has used the window
+ * yet. */
 void atomics_use(struct win *w, struct ch3_channel *ch, const struct atomics_choice *choice,
                  const struct ch3_atomics *all);
 
@@ -38,7 +38,7 @@ void atomics_use(struct win *w, struct ch3_channel *ch, const struct atomics_cho
 bool atomics_serve(const struct win *w, enum pkt_op_kind kind, const struct rma_op *op);
 
 /* issue_atomic does such an operation at offset of t's memory. Locks, waits and errors are those of
- * issue_rdma (issue.h), and MRMA_ERR_DISP: elements are not aligned at the target. */
+ * issue_rdma (issue.h), and MRMA_ERR_DISP if elements are not aligned at the target. */
 int issue_atomic(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                  const struct rma_op *op, int64_t offset);
 

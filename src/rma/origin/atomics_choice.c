@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * atomics_choice.c - see atomics_choice.h. No state, no locks, no neighbours but the numbers of
- * src/acc and ch3/channel.h.
+ * atomics_choice.c - see atomics_choice.h. It has no state, no locks, and no neighbours except the
+ * enums of src/acc and ch3/channel.h.
  */
 #include "rma/origin/atomics_choice.h"
 
@@ -50,7 +50,7 @@ static bool is_allowed(int op, int type)
                                 : acc_allowed((enum acc_op)op, types[type].type);
 }
 
-/* The operations that the program may do on elements of that type. */
+/* needed returns the operations that the program may do on elements of that type. */
 static uint16_t needed(const struct atomics_facts *facts, int type)
 {
     uint16_t ops = 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion.c - the ends of epochs by packets, and what is complete at a target, as its answers to
- * flushes, unlocks and fetching operations say (origin's side).
+ * completion.c - how packets end epochs, and what is complete at a target according to its answers
+ * to flushes, unlocks and fetching operations (origin's side).
  *
- * What ends an epoch is piggybacked on its last packet; targets that got no operation get a bare
- * one, but a lock epoch without operations sends nothing. Flush and unlock send one request to
- * each target with something outstanding, all targets at once, then await all acknowledgements.
- * Locks: the engine's, taken here where a function says that it may wait; waits are without it.
+ * The end of an epoch is piggybacked on its last packet. A target that got no operation gets a
+ * packet without records; but a lock epoch without operations sends nothing. Flush and unlock send
+ * one request to each target with something outstanding, all targets at once, then await all
+ * acknowledgements. Locks: functions that may wait take the engine's lock themselves, and give it
+ * up while they wait.
  */
 #include <stdlib.h>
 
@@ -98,11 +99,11 @@ static bool flushed(void *arg)
     return true;
 }
 
-/* Send what is needed to flush (PKT_F_FLUSH), to unlock (PKT_F_UNLOCK), or only what is in the open
- * packet (0): for its replies, which prove that their operation is done at the target, and all
- * before it; and since a local flush enables operations, which must then complete whatever this
- * process does next (MPI 4.1, 12.7.3). Under the engine's lock, which is given up while it waits to
- * send. */
+/* request_flush sends what is needed to flush (PKT_F_FLUSH), to unlock (PKT_F_UNLOCK), or only the
+ * open packet (0). The last has two reasons: the replies to its operations prove that these, and
+ * all before them, are done at the target; and a local flush enables operations, which must then
+ * complete whatever this process does next (MPI 4.1, 12.7.3). It is called under the engine's lock,
+ * which it gives up while it waits to send. */
 static int request_flush(struct pkt_target *pt, uint8_t flag)
 {
     int err = MRMA_SUCCESS;
@@ -116,8 +117,9 @@ static int request_flush(struct pkt_target *pt, uint8_t flag)
     return pkt_send_open(pt, flag, flag != PKT_F_UNLOCK);
 }
 
-/* Wait until that is answered by the target of pt, or by all that the epoch has used (NULL), or
- * only until buffers may be used again. Takes the lock. Returns also what targets have refused. */
+/* wait_flushed waits until the target of pt has answered, or, if pt is NULL, all targets that the
+ * epoch has used; or only until buffers may be used again. It takes the engine's lock. It also
+ * returns the errors of operations that targets have refused. */
 static int wait_flushed(struct win *w, struct pkt_target *pt, enum until until)
 {
     struct flush_arg arg = {w, pt, until};
@@ -133,8 +135,9 @@ int issue_await_unlocked(struct win *w)
     return w->hints.weak_unlock ? origin_wait(w, flushed, &arg, "its unlocks", -1) : MRMA_SUCCESS;
 }
 
-/* Request that of all targets that the epoch has used; confirm: only that their puts are read
- * behind. From the start again after a wait: other threads may have locked and unlocked. */
+/* request_all calls request_flush for all targets that the epoch has used; with confirm it only
+ * starts gets behind their puts. After each wait the walk begins again, since other threads may
+ * have locked and unlocked. */
 static int request_all(struct win *w, uint8_t flag, bool confirm)
 {
     struct list_node *node = list_first(&w->origin_side.touched);
@@ -175,8 +178,9 @@ int issue_marker(struct win *w, struct rma_target *t)
     return err;
 }
 
-/* A marker to every packet peer, behind the phase's operations. That makes a target of each:
- * for windows with few of them (FENCE_MARKERS_MAX) or where markers are asked for. */
+/* send_markers sends a marker to every packet peer, behind the phase's operations. This makes the
+ * targets of all these peers, so it is for windows with few of them (FENCE_MARKERS_MAX), or where
+ * the user asks for markers. */
 static int send_markers(struct win *w)
 {
     int err = MRMA_SUCCESS;
@@ -189,7 +193,7 @@ static int send_markers(struct win *w)
     return err;
 }
 
-/* What is still open to those that got operations. */
+/* send_touched sends the open packets of the targets that got operations. */
 static int send_touched(struct win *w)
 {
     int err = MRMA_SUCCESS;
@@ -209,7 +213,7 @@ void issue_closing(struct win *w, bool closing)
     rma_leave(w->rma);
 }
 
-/* Send what ends the phase, as part of the phase. Under the engine's lock. */
+/* send_closing sends the end of the phase, as part of the phase. Under the engine's lock. */
 static int send_closing(struct win *w, int (*send)(struct win *w))
 {
     w->origin_side.fence_closing = true;
@@ -237,7 +241,7 @@ int issue_phase(struct win *w)
     rma_enter(w->rma);
     int err = request_all(w, 0, true);
     rma_leave(w->rma);
-    if (!err) /* counts travel by other ways than what they count */
+    if (!err) /* counts travel by other ways than the operations that they count */
         err = rdma_await(w, NULL, true);
     if (err)
         return err;
@@ -291,7 +295,7 @@ int issue_completed(struct win *w, int err)
     return err ? err : origin_wait(w, nothing_outstanding, w, "replies", -1);
 }
 
-/* End of a lock epoch on one target. Without an operation there is no message:
+/* end_lock ends a lock epoch on one target. If there was no operation it sends no message, since
  * the lock was never asked for. */
 static int end_lock(struct pkt_target *pt)
 {
@@ -302,17 +306,18 @@ static int end_lock(struct pkt_target *pt)
     return request_flush(pt, pt->lock == PKT_LOCK_NONE ? PKT_F_FLUSH : PKT_F_UNLOCK);
 }
 
-/* The epoch is over, with an error or not. */
+/* lock_ended is called when the epoch is over, with an error or without. */
 static void lock_ended(struct pkt_target *pt)
 {
     struct rma *r = pt->win->rma;
     pt->lock = PKT_LOCK_NONE;
     if (r->lock_due == pt)
-        r->lock_due = NULL; /* the next lock need not ask */
+        r->lock_due = NULL; /* the next lock need not wait for this one */
     pt->unlocking = unlocks_weakly(pt) && !seq_reached(pt->acks_seen, pt->acks_due);
     pt->unconfirmed |= pt->unlocking;
-    pt->unread = false; /* puts are in front of the unlock, or have been confirmed */
-    if (list_node_queued(&pt->touched) && !pt->unlocking) /* else the next flush of all waits */
+    pt->unread = false; /* the puts were sent before the unlock, or have been confirmed */
+    if (list_node_queued(&pt->touched) && !pt->unlocking) /* otherwise the next flush of all targets
+                                                             waits for it */
         list_remove(&pt->touched);
 }
 
@@ -407,8 +412,8 @@ static bool all_confirmed(void *arg)
     return w->origin_side.unconfirmed == 0;
 }
 
-/* Operations whose epoch ended without an acknowledgement (fence, complete) may have been
- * refused, with the error still on its way: a flush. */
+/* ask_confirm sends a flush: operations whose epoch has ended without an acknowledgement (fence,
+ * complete) may have been refused, and the error may still be on its way. */
 static int ask_confirm(struct win *w, struct rma_target *t)
 {
     struct pkt_target *pt = t->pkt;
@@ -416,7 +421,8 @@ static int ask_confirm(struct win *w, struct rma_target *t)
         return MRMA_SUCCESS;
     struct pkt_hdr hdr = pkt_ops_header(pt);
     hdr.epoch = PKT_EPOCH_NOCHECK;
-    hdr.seq = w->phase; /* the number of a lock would be taken for fences to wait for */
+    hdr.seq = w->phase; /* otherwise the number of a lock would be taken for the number of a fence
+                           to wait for */
     hdr.flags = PKT_F_FLUSH;
     hdr.offset = ++pt->acks_due;
     w->origin_side.unconfirmed++;

@@ -6,8 +6,8 @@
  * States of a packet lock (pkt_target.lock), see doc/protocol.md:
  *   NONE -begin-> DUE -first packet-> SENT -PKT_OPEN, ack or reply-> HELD -ack of unlock-> NONE
  *   DUE -unlock without operations-> NONE (nothing was sent)
- * Locks: the engine's, held by the caller, but for issue_lock_begin and issue_lock_await, which
- * take it; waits are without it.
+ * Locks: the caller holds the engine's lock, except for issue_lock_begin and issue_lock_await,
+ * which take it; waits are without it.
  */
 #include <pthread.h>
 
@@ -36,15 +36,18 @@ void pkt_lock_granted(struct pkt_target *pt, uint32_t seq)
     if (pt->lock != PKT_LOCK_SENT || pt->lock_seq != seq)
         return;
     pt->lock = PKT_LOCK_HELD;
-    pt->open_seq = pt->win->phase + 1; /* the request names the fences passed here */
+    pt->open_seq = pt->win->phase + 1; /* the request names the fences that this process has
+                                          passed */
     win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
 }
 
 void pkt_epoch_answered(struct pkt_target *pt, uint32_t lock_seq)
 {
     pkt_lock_granted(pt, lock_seq);
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !pt->unlocking) /* else of an epoch that ended */
-        pt->open_seq = pt->win->phase + 1;                         /* its fences are passed there */
+    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !pt->unlocking) /* otherwise the answer belongs
+                                                                      to an epoch that has ended */
+        pt->open_seq = pt->win->phase + 1;                         /* the target has passed this
+                                                                      epoch's fences */
 }
 
 static uint8_t lock_flag(const struct pkt_target *pt)
@@ -63,7 +66,7 @@ void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr)
     pt->lock = PKT_LOCK_SENT;
 }
 
-/* Asked for and not granted yet, or not even asked for. */
+/* lock_pending returns whether the lock is not granted yet, or not even asked for. */
 static bool lock_pending(const struct pkt_target *pt)
 {
     return pt->lock == PKT_LOCK_DUE || pt->lock == PKT_LOCK_SENT;

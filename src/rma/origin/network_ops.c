@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * network_ops.c - the way to a target whose window memory the network reaches by itself (issue_rdma
- * of issue.h): puts and gets by the channel or by packet (rdma.h), accumulates by the card where
- * the window has chosen that (atomics.h), else by packet. What may not begin before the target has
- * begun its part of the epoch is deferred. No state, no locks.
+ * of issue.h). Puts and gets go by the channel or by packet (rdma.h); accumulates go by the card
+ * where that was chosen for the window (atomics.h), else by packet. An operation that may not begin
+ * before the target has begun its part of the epoch is deferred. No state, no locks.
  */
 #include "base/err.h"
 #include "rma/origin/atomics.h"
@@ -11,7 +11,7 @@
 #include "rma/origin/rdma.h"
 #include "rma/win/win.h"
 
-/* MRMA_AGAIN: nothing was done, since it would wait for its target. */
+/* MRMA_AGAIN: nothing was done, since the operation would wait for its target. */
 static int issue_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                      const struct rma_op *op, int64_t offset, size_t len)
 {

@@ -20,7 +20,8 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
     const bool elements = kind != PKT_OP_PUT && kind != PKT_OP_GET;
     const enum dtype_view view = elements ? DTYPE_ELEMENTS : DTYPE_BYTES;
     const struct dtype *ttype = op->ttype, *otype = op->otype;
-    /* Field by field: most operations do not use the cursors, which are large. */
+    /* The fields are set one by one, since most operations do not use the cursors, which are
+     * large. */
     s->kind = kind;
     s->op = kind == PKT_OP_CAS ? ACC_OP_NONE : (uint8_t)op->op;
     s->type = elements ? ttype->basic : 0;
@@ -49,7 +50,7 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
         dtype_cursor_init(&s->origin_cur, otype, op->ocount, view);
 }
 
-/* Bytes of data that travel for so many target bytes. */
+/* data_of returns how many bytes of data travel for so many target bytes. */
 static inline size_t data_of(const struct record_source *s, size_t bytes)
 {
     if (!s->data)
@@ -80,7 +81,8 @@ size_t record_segments(const struct record_source *s, size_t limit)
     return n && s->count >= limit / n ? limit : n * s->count;
 }
 
-/* Bytes that a record names at most, of one piece or by the datatype, with room for their data. */
+/* most_named returns how many bytes a record names at most, in one piece or by the datatype, so
+ * that their data fit into the room. */
 static inline size_t most_named(const struct record_source *s, size_t room)
 {
     const size_t most = s->left < s->limit ? s->left : s->limit;
@@ -89,8 +91,8 @@ static inline size_t most_named(const struct record_source *s, size_t room)
     return room / s->unit * s->unit;
 }
 
-/* Name target pieces in segs until the room, the answer's or the operation is
- * used up. Returns how many; *total bytes named. */
+/* name_segments names target pieces in segs until the room, the room of the answer, or the
+ * operation is used up. Returns how many pieces it has named; *total is their bytes. */
 static uint32_t name_segments(struct record_source *s, struct pkt_seg *segs, size_t room,
                               size_t *total)
 {
@@ -111,8 +113,8 @@ static uint32_t name_segments(struct record_source *s, struct pkt_seg *segs, siz
     return n;
 }
 
-/* Name the record's target bytes in the room behind its head: returns how many there are, and in
- * *len what naming them takes. */
+/* name_target names the record's target bytes in the room behind the record's head. Returns how
+ * many bytes it has named; *len is the room that their names take. */
 static size_t name_target(struct record_source *s, struct pkt_op *rec, size_t room, size_t *len)
 {
     void *where = rec + 1;
@@ -137,7 +139,7 @@ static size_t name_target(struct record_source *s, struct pkt_op *rec, size_t ro
     return total;
 }
 
-/* The data that belong to the next len target bytes, padded. */
+/* fill copies the data that belong to the next len target bytes, padded. */
 static void fill(struct record_source *s, char *room, size_t len, size_t data_len)
 {
     const char *from = (const char *)s->origin + s->pos;

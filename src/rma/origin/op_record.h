@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_record.h - cutting one operation into records that fit into packets.
+ * op_record.h - cuts one operation into records that fit into packets.
  *
- * A record names its target bytes by segments, or as part of instances of a datatype
- * that the target was sent before (type_table.h). The builder walks the flattened
- * target type and, where data travels, the origin's, and can be asked again and again
- * until the operation is used up: into open packets for short operations, packet by
- * packet for long ones.
+ * A record names its target bytes by segments, or as part of instances of a datatype that the
+ * target was sent before (type_table.h). The builder walks the flattened target type and, where
+ * data travels, the origin's, and is called again and again until the operation is used up. Records
+ * of short operations go into open packets; long operations leave packet by packet.
  */
 #ifndef MRMA_RMA_ORIGIN_OP_RECORD_H
 #define MRMA_RMA_ORIGIN_OP_RECORD_H
@@ -21,16 +20,16 @@ struct record_source {
     enum pkt_op_kind kind;
     uint8_t op;     /* enum acc_op */
     uint8_t type;   /* enum acc_type */
-    uint8_t notify; /* of the last record: pkt_op.notify */
+    uint8_t notify; /* pkt_op.notify of the last record */
     bool data;      /* the origin's data travels */
     bool contig;    /* the target bytes are one piece: target_cur is not used */
     bool plain;     /* a put of contiguous bytes, named by struct pkt_plain */
     bool flat;      /* the origin's data are contiguous: origin_cur is not used */
-    bool typed;     /* names target bytes by the number id of ttype */
+    bool typed;     /* records name target bytes by id, the number of ttype */
     bool define;    /* ttype's definition goes in front of the next record */
     uint32_t id;
     uint32_t request;
-    size_t unit;  /* never cut below this many bytes: an element, or 1 */
+    size_t unit;  /* records are cut at multiples of so many bytes: an element, or 1 */
     size_t left;  /* bytes still to be named */
     size_t pos;   /* bytes already named */
     size_t limit; /* bytes that one record names at most */
@@ -38,38 +37,40 @@ struct record_source {
     const struct dtype *ttype;
     size_t count; /* of ttype */
     const void *origin;
-    const void *compare; /* MPI_Compare_and_swap: goes in front of the origin's data */
+    const void *compare; /* MPI_Compare_and_swap: the compare value, which goes in front of the
+                            origin's data */
     struct dtype_cursor target_cur, origin_cur;
 };
 
 /* record_source_init sets up *s for the operation op of that kind: nothing of it is named yet, and
- * its records name target bytes by segments until the caller sets typed. offset: where its
- * displacement is, in bytes from the window base (the address in a dynamic window). request: the
- * number of its request, 0 for one that does not fetch. *s refers to op's buffers and datatypes,
- * which must outlive it; nothing has to be freed. */
+ * its records name target bytes by segments until the caller sets typed. offset is the operation's
+ * displacement in bytes from the window base (in a dynamic window the address). request is the
+ * number of its request, 0 if it does not fetch. *s refers to op's buffers and datatypes, which
+ * must outlive it; nothing has to be freed. */
 void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
                         int64_t offset, uint32_t request);
 
-/* record_segments returns how many segments it takes at most to name all target bytes of the
+/* record_segments returns how many segments at most are needed to name all target bytes of the
  * operation, or limit if that is less. */
 size_t record_segments(const struct record_source *s, size_t limit);
 
-/* Bytes of data in a packet that holds one record of a plain source and nothing else. */
+/* How many bytes of data fit into a packet that holds one record of a plain source and nothing
+ * else. */
 enum { RECORD_PLAIN_MAX = PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_plain) };
 
-/* record_min returns the room, in bytes, that the next record needs at least to make progress, with
- * its definition if that is due. */
+/* record_min returns how many bytes of room the next record needs at least, with the definition of
+ * its datatype if that is due. */
 size_t record_min(const struct record_source *s);
 
-/* record_build builds the next record of the operation in room, of at most cap bytes, with the
- * definition in front of it if that is due, which counts as a record of its own. s moves on by what
- * the record names (left, pos). Returns the size, a multiple of 8; 0: cap is less than record_min,
- * or nothing is left. */
+/* record_build builds the next record of the operation in room, in at most cap bytes. If the
+ * definition of the datatype is due it stands in front of the record, and counts as a record of its
+ * own. s moves on by what the record names (left, pos). Returns the size, a multiple of 8; 0: cap
+ * is less than record_min, or nothing is left. */
 size_t record_build(struct record_source *s, void *room, size_t cap);
 
 /* record_plain writes the record of a put of len contiguous bytes to disp, in bytes from the window
- * base, by struct pkt_plain, into room, which has enough; notify as there. Returns its size, a
- * multiple of 8. */
+ * base, by struct pkt_plain, into room, which is large enough; notify is pkt_op.notify. Returns its
+ * size, a multiple of 8. */
 static inline size_t record_plain(void *room, const void *data, uint32_t disp, size_t len,
                                   uint8_t notify)
 {

@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * open_packet.c - the packet that is being filled for a target, when it may leave, and how
+ * open_packet.c - the packet that is being filled for a target: when it may leave, and how
  * (origin's side).
  *
- * Speculative exposure: packets may leave early, before their epoch is known to be open
- * at the target, which parks them until then; so an epoch of few packets costs one one-way
- * delay. How many packets of a pair may be early (early.h) is bounded, over all of its epochs, and
- * so is what a target parks: the next waits for the target's word (its post, or PKT_OPEN, for which
- * a previous packet has asked).
+ * Speculative exposure: packets may leave early, before their epoch is known to be open at the
+ * target, which parks them until then; so an epoch of few packets costs one one-way delay. The
+ * number of packets of a pair that may be early (early.h) is bounded, over all epochs of the pair,
+ * and so is what a target parks: the next packet waits for the target's word (its post, or
+ * PKT_OPEN, for which a previous packet has asked).
  *
- * A target parks PKT_PARKED_MAX packets of a pair, and no more come. Whatever leaves by
- * pkt_send_open waits while EARLY_MAX packets are early, ends of epochs without operations and
- * flushes too; and so does a stream (pkt_await_stream). Two packets do not wait:
+ * A target parks at most PKT_PARKED_MAX packets of a pair. Every packet that leaves by
+ * pkt_send_open waits while EARLY_MAX packets are early, also flushes and ends of epochs without
+ * operations; and so does a stream (pkt_await_stream). Two packets do not wait:
  *
- *   pkt_ask_open  once in an epoch, by who must wait for the answer. That comes when all packets
- *                 before it are applied: EARLY_MAX + 1 are early at most, EARLY_MAX at its end.
- *   ask_confirm   of MPI_Win_free (completion.c), behind all others of the pair
+ *   pkt_ask_open  is sent once in an epoch, by a call that must wait for the answer. The answer
+ *                 comes when all packets before it are applied. So EARLY_MAX + 1 packets are early
+ *                 at most, and EARLY_MAX at the epoch's end.
+ *   ask_confirm   is sent by MPI_Win_free (completion.c), behind all other packets of the pair
  *
- * The target's word comes without a further call of this process, whatever the first packet that is
- * left belongs to:
+ * The target's word comes without a further call of this process. The first packet that is left may
+ * belong to:
  *
- *   the present epoch   it was asked for, or is a post
- *   an earlier PSCW     a post, which MPI_Win_complete might have waited for (MPI 4.1, 12.5.2)
- *   an earlier phase    the end of its fence, where it had operations
- *   an earlier lock     its unlock has asked for an acknowledgement (mpirma_weak_unlock)
+ *   the present epoch   the word was asked for, or is a post
+ *   an earlier PSCW     the word is a post, for which MPI_Win_complete might have waited (MPI 4.1,
+ *                       12.5.2)
+ *   an earlier phase    the word is the end of its fence, where it had operations
+ *   an earlier lock     the word is the acknowledgement for which its unlock has asked
+ *                       (mpirma_weak_unlock)
  *
- * So who waits here waits for a call of another process for which the standard lets an earlier
- * call, or this one, wait. No other process may make that call depend on what this one does later.
- * Every wait makes progress: what others want of this process as a target is done meanwhile.
+ * So a call that waits here waits for a call of another process for which the standard allows an
+ * earlier call, or this one, to wait. No correct program makes that other call depend on what this
+ * process does later. Every wait makes progress: requests of others to this process as a target are
+ * served meanwhile.
  *
  * Locks: the engine's, held by the caller; waits are without it.
  */
@@ -45,7 +49,8 @@
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
-/* EARLY_MAX: packets of a pair that may be early, where EARLY_PEERS at most send to one target. */
+/* EARLY_MAX: how many packets of a pair may be early, where at most EARLY_PEERS processes send to
+ * one target. */
 enum { EARLY_MAX = PKT_PARKED_MAX - 2, EARLY_PEERS = 16 };
 enum { QUEUE_LIMIT = 256 * 1024, ROOM_FIRST = 256 };
 
@@ -81,7 +86,8 @@ static bool stream_room(void *arg)
     return pt->streams < ORIGIN_PAIR_STREAMS && pt->rdma_ops < ORIGIN_PAIR_STREAMS;
 }
 
-/* A packet that is a quarter full has room for any short operation, or the tail of a long one. */
+/* An open packet that is at most a quarter full has room for any short operation, or for the tail
+ * of a long one. */
 bool pkt_make_ready_now(struct pkt_target *pt)
 {
     if (!pkt_epoch_is_open(pt) || pt->unlocking || !queue_short(pt) || !stream_room(pt))
@@ -194,7 +200,7 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt)
     const bool nocheck = epoch_now(&w->epoch) == EPOCH_LOCK_ALL
                              ? w->all_nocheck
                              : pt->target->lock == WIN_LOCK_NOCHECK;
-    /* A lock that is in a control block is held already. */
+    /* If the lock is in a control block it is held already. */
     return nocheck || pt->target->ctl ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
 }
 
@@ -215,15 +221,15 @@ bool pkt_epoch_is_open(const struct pkt_target *pt)
     return early_began(pt, pkt_epoch_kind(pt)) && !early_left(pt);
 }
 
-/* Conditions for pkt_wait: the epoch is open, or will not be; the open packet may be sent, or there
- * is nothing to send any more. */
+/* Conditions for pkt_wait. epoch_decided: the epoch is open, or will never be. The next one: the
+ * open packet may be sent, or there is nothing to send any more. */
 static bool epoch_decided(void *arg)
 {
     const struct pkt_target *pt = arg;
     return pkt_epoch_is_open(pt) || pt->refused;
 }
 
-/* Wait for the target to begin its part of the epoch. */
+/* wait_opened waits until the target has begun its part of the epoch. */
 static int wait_opened(struct pkt_target *pt, bool (*done)(void *))
 {
     const struct win *w = pt->win;
@@ -254,14 +260,14 @@ bool pkt_may_send_early(const struct pkt_target *pt, size_t packets)
 static bool may_send(void *arg)
 {
     const struct pkt_target *pt = arg;
-    /* Other threads may have flushed, or closed the passive epoch, meanwhile. */
+    /* Other threads may meanwhile have flushed, or have ended the passive epoch. */
     const bool nothing =
         !issue_unflushed(pt) && !pt->count && epoch_now(&pt->win->epoch) != EPOCH_PSCW;
     return pkt_epoch_is_open(pt) || pkt_may_send_early(pt, 1) || nothing || pt->refused;
 }
 
-/* A packet leaves: count it if it is early. Where more of the epoch will follow, it asks in
- * time when the epoch is open. */
+/* count_early is called when a packet leaves, and counts it if it is early. If more packets of the
+ * epoch will follow, the packet also asks the target, in time, to say when the epoch is open. */
 static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
 {
     if (pkt_epoch_is_open(pt))
@@ -299,8 +305,8 @@ static bool opened_or_over(void *arg)
     return pkt_epoch_is_open(s->pt) || s->pt->win->rma->clock() >= s->until;
 }
 
-/* A large transfer that begins now is under way while the caller computes; one that is kept is not
- * before the next call. */
+/* It is worth a short wait: a large transfer that begins now is under way while the caller
+ * computes; one that is deferred does not begin before the next call. */
 int pkt_open_soon(struct pkt_target *pt)
 {
     struct win *w = pt->win;
@@ -323,7 +329,8 @@ int pkt_open_soon(struct pkt_target *pt)
     return err || pkt_epoch_is_open(pt) ? err : MRMA_AGAIN;
 }
 
-/* After a wait: has another thread sent it, or even flushed or unlocked? */
+/* sent_meanwhile returns, after a wait, whether another thread has sent the packet, or has even
+ * flushed or unlocked. */
 static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
 {
     if (flags & ~PKT_F_FLUSH || pt->count)
@@ -335,9 +342,10 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
 {
     int err = MRMA_SUCCESS;
     early_note(pt);
-    while (!err && !may_send(pt)) { /* while this thread waits, another may use up the room */
+    while (!err && !may_send(pt)) { /* loop, since another thread may use up the room while this one
+                                       waits */
         err = pkt_ask_open(pt);
-        pt->senders++; /* else it would leave without what this call adds to it */
+        pt->senders++; /* otherwise the packet could leave without what this call adds to it */
         if (!err)
             err = wait_opened(pt, may_send);
         pt->senders--;
@@ -357,7 +365,8 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
         pt->last_op = win_last_op(pt->win);
-        pt->flushed = pt->written; /* not before it leaves: other threads would not wait for it */
+        pt->flushed = pt->written; /* set only when it leaves: otherwise other threads would not
+                                      wait for it */
     }
     pt->unconfirmed |= hdr->count != 0;
     pt->used = sizeof *hdr;
@@ -367,8 +376,8 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     return pkt_send(pt, hdr);
 }
 
-/* Does the open packet belong to an epoch that goes on? A call that ends an epoch sends the packet
- * itself; it is left over where that has failed. */
+/* epoch_goes_on returns whether the open packet belongs to an epoch that goes on. A call that ends
+ * an epoch sends the packet itself; the packet is left over if that has failed. */
 static bool epoch_goes_on(const struct pkt_target *pt)
 {
     const struct win *w = pt->win;
@@ -378,9 +387,9 @@ static bool epoch_goes_on(const struct pkt_target *pt)
 
 int pkt_send_or_ask(struct pkt_target *pt)
 {
-    /* Who is asked for a request need not know that the host's call that polled has ended: it finds
-     * the packet at the end of its agent's short sleep. Waits of this library call the agent before
-     * that (progress/wait.c), but the wait for a request is none of these. */
+    /* The target may rely on a call of its host that polled and has ended: then it finds the packet
+     * only at the end of its agent's short sleep. Waits of this library wake that agent earlier
+     * (progress/wait.c), but the host's wait for a request does not. */
     struct polling *peer = pt->unsent.awaited ? pt->target->peer->polling : NULL;
     early_note(pt);
     if (!may_send(pt)) {
@@ -393,9 +402,9 @@ int pkt_send_or_ask(struct pkt_target *pt)
     return err;
 }
 
-/* For somebody else than the operation's call: an error is that of the window's next
- * synchronization, and ends the requests of the pair. False: too much is queued to the target
- * already, and it is to be tried again. */
+/* leave sends the open packet on behalf of somebody else than the operation's call. So an error is
+ * returned by the window's next synchronization, and ends the requests of the pair. False: too much
+ * is queued to the target already, and the caller has to try again. */
 static bool leave(struct pkt_target *pt)
 {
     if (!pt->count || pt->senders || !epoch_goes_on(pt)) {
@@ -425,11 +434,11 @@ void pkt_word_came(struct pkt_target *pt)
     if (!pt->count || (!waits && !answered))
         return;
     const bool left = leave(pt);
-    if (!left && waits) /* what waits no more is unsent again */
+    if (!left && waits) /* a packet that does not wait any more is unsent again */
         unsent_add(pt->win->rma, &pt->unsent);
 }
 
-/* A pair with something in its open packet; NULL: there is none. */
+/* find_open returns a pair with something in its open packet; NULL: there is none. */
 static struct pkt_target *find_open(struct win *w)
 {
     LIST_EACH_SAFE (node, &w->origin_side.touched) {
@@ -451,7 +460,8 @@ int issue_push(struct win *w)
     return err;
 }
 
-/* Doubles, so that a packet of many small operations is copied few times; stays then. */
+/* grow doubles the packet's memory, so that a packet of many small operations is copied few times.
+ * The memory is kept from then on. */
 static bool grow(struct pkt_target *pt, size_t need, size_t wish)
 {
     size_t room = pt->room;
@@ -472,7 +482,8 @@ int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish)
 {
     int err = MRMA_SUCCESS;
     while (!err &&
-           PKT_MAX - pt->used < need) { /* while this thread waits, another may fill it again */
+           PKT_MAX - pt->used < need) { /* loop, since another thread may fill the packet again
+                                           while this one waits */
         err = pkt_send_open(pt, 0, true);
         if (!err)
             err = pkt_wait(pt, queue_short, "room in the send queue");
@@ -500,8 +511,8 @@ bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req)
     return !pt->win->watched && !req;
 }
 
-/* Puts may overtake what is in the open packet, nothing else: accumulates are ordered. The
- * lock is asked for by the operation itself (pkt_take_lock). */
+/* Only puts may overtake what is in the open packet, since accumulates are ordered. The operation
+ * itself asks for the lock (pkt_take_lock). */
 int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
 {
     int err = MRMA_SUCCESS;

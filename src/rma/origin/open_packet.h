@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * open_packet.h - between the files of the origin's side: the open packet of a (window, target)
- * pair, into which operations are put until it is sent with what ends an epoch or asks for an
- * answer, and whether the pair's epoch is open at the target, which says when it may be sent.
+ * open_packet.h - shared by the files of the origin's side: the open packet of a (window, target)
+ * pair, into which operations are put until it is sent with the end of an epoch or a request for an
+ * answer; and whether the pair's epoch is open at the target, which decides when the packet may be
+ * sent.
  *
  * An epoch is open at the target when the target has begun its part of it (its post or its fence),
  * or has granted the lock; for MPI_MODE_NOCHECK, when it has passed the fences that this process
  * has passed.
  *
- * Locks: the engine's is held by the caller of each function but origin_wait. Those that may wait
- * say so and give it up meanwhile, so that other threads may have changed the pair at their return.
- * Errors are enum mrma_err; whatever waits returns the errors of rma_wait_until, too.
+ * Locks: the engine's is held by the caller of each function but origin_wait. Functions that may
+ * wait say so and give up the lock meanwhile, so other threads may have changed the pair when they
+ * return. Errors are enum mrma_err; functions that wait may return the errors of rma_wait_until,
+ * too.
  */
 #ifndef MRMA_RMA_ORIGIN_OPEN_PACKET_H
 #define MRMA_RMA_ORIGIN_OPEN_PACKET_H
@@ -19,18 +21,18 @@
 
 /* ---- the pair ---- */
 
-/* pkt_target_get returns the state of the pair of w and t, which it makes on first use, brought up
- * to date for the present epoch: in one of MPI_Win_lock_all a lock on t becomes due. It belongs to
- * the pair until pair_free. NULL: no memory. */
+/* pkt_target_get returns the state of the pair of w and t, which it makes on first use, and brings
+ * it up to date for the present epoch: in an epoch of MPI_Win_lock_all a lock on t becomes due. It
+ * belongs to the pair until pair_free. NULL: no memory. */
 struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t);
 
-/* pkt_target_touch notes that the present epoch has used pt, so that what completes all targets
- * finds it. */
+/* pkt_target_touch notes that the present epoch has used pt, so that calls that complete all
+ * targets find it. */
 void pkt_target_touch(struct pkt_target *pt);
 
-/* pkt_forget_touched forgets which targets the ending epoch has used, but for those whose last
+/* pkt_forget_touched forgets which targets the ending epoch has used, except those whose last
  * unlock is not acknowledged (mpirma_weak_unlock): the next flush of all targets, and
- * MPI_Win_lock_all, wait for that, whatever epochs come before. */
+ * MPI_Win_lock_all, wait for that acknowledgement, whatever epochs come before. */
 void pkt_forget_touched(struct win *w);
 
 /* ---- its epoch ---- */
@@ -43,8 +45,8 @@ uint8_t pkt_epoch_kind(const struct pkt_target *pt);
  */
 struct pkt_hdr pkt_ops_header(const struct pkt_target *pt);
 
-/* pkt_epoch_is_open returns whether the epoch is known to be open at the target, and what was sent
- * before is known to be applied there, so that any number of packets may be sent. */
+/* pkt_epoch_is_open returns whether the epoch is known to be open at the target, and everything
+ * sent before is known to be applied there, so that any number of packets may be sent. */
 bool pkt_epoch_is_open(const struct pkt_target *pt);
 
 /* pkt_lock_granted notes that the target has granted the lock that was asked for as number seq.
@@ -52,29 +54,29 @@ bool pkt_epoch_is_open(const struct pkt_target *pt);
 void pkt_lock_granted(struct pkt_target *pt, uint32_t seq);
 
 /* pkt_epoch_answered notes that a reply or an acknowledgement has come for what was sent in the
- * lock epoch number lock_seq, or in one without a lock: the target has applied that, so the epoch
- * is open there. */
+ * lock epoch number lock_seq, or in one without a lock: the target has applied it, so the epoch is
+ * open there. */
 void pkt_epoch_answered(struct pkt_target *pt, uint32_t lock_seq);
 
 /* pkt_take_lock makes hdr, the header of a packet that is about to leave, carry the request for the
- * pair's lock, if one is due; it is not due any more then. For packets of streams: those that
- * pkt_send_open sends do it by themselves. */
+ * pair's lock, if one is due; it is not due any more then. It is for packets of streams;
+ * pkt_send_open does this by itself. */
 void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr);
 
 /* ---- waits ---- */
 
 /* origin_wait waits until done(arg), which is evaluated under the engine's lock. It is called
- * without the lock, and returns without it. what names the condition in reports, rank whom it is
- * about (-1: several). */
+ * without the lock, and returns without it. what names the condition in reports; rank is the
+ * process that it is about (-1: several). */
 int origin_wait(struct win *w, bool (*done)(void *), void *arg, const char *what, int rank);
 
-/* pkt_wait waits until done(pt), as origin_wait does; at once MRMA_SUCCESS if it is so already.
- * Called and returning with the lock, unlike origin_wait. */
+/* pkt_wait waits until done(pt), as origin_wait does; if that is true already it returns
+ * MRMA_SUCCESS at once. Unlike origin_wait it is called with the lock, and returns with it. */
 int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what);
 
 /* pkt_await_unlocked waits until the end of the pair's last lock epoch is acknowledged, if nobody
  * has waited for that (mpirma_weak_unlock): that acknowledgement must not be taken for one of the
- * next epoch, and what a target parks is bounded. Called before the first operation, and in
+ * next epoch, and only so much may wait at a target. Called before the first operation, and in
  * MPI_Win_lock. May wait. */
 int pkt_await_unlocked(struct pkt_target *pt);
 
@@ -82,15 +84,15 @@ int pkt_await_unlocked(struct pkt_target *pt);
  * (ORIGIN_PAIR_STREAMS). May wait. */
 int pkt_make_stream_room(struct pkt_target *pt);
 
-/* pkt_make_ready_now sends the open packet, if it has no room for an operation, and returns whether
- * an operation on pt, whose target bytes are contiguous, can then be issued without waiting, but
- * for room for its request: the target has begun its part of the epoch, and there is room in the
+/* pkt_make_ready_now sends the open packet if that has no room for an operation. It returns whether
+ * an operation on pt with contiguous target bytes can now be issued without waiting for anything
+ * except room for its request: the target has begun its part of the epoch, and there is room in the
  * send queue and for a large operation. Under the engine's lock. */
 bool pkt_make_ready_now(struct pkt_target *pt);
 
-/* pkt_make_room makes sure that the open packet has at least need bytes of room behind used, and up
- * to wish if a packet may be so long: the packet's memory grows, or the packet is sent. need fits
- * into an empty packet. May wait. */
+/* pkt_make_room makes sure that the open packet has at least need bytes of room behind used, and
+ * wish bytes if a packet may be so long: the packet's memory grows, or the packet is sent. need
+ * fits into an empty packet. May wait. */
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 
 /* ---- sending ---- */
@@ -102,18 +104,20 @@ int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr);
 
 /* pkt_send_open sends the open packet, even if it is empty, with flags (enum pkt_flag) piggybacked;
- * it waits until a packet may leave (pkt_may_send_early). If another thread has sent meanwhile what
- * the call was for, nothing is sent. more: operations of this epoch will follow. May wait. */
+ * it waits until a packet may leave (pkt_may_send_early). If another thread has meanwhile sent what
+ * this call was for, nothing is sent. more says that operations of this epoch will follow. May
+ * wait. */
 int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more);
 
-/* pkt_send_or_ask sends the open packet, for who does not wait. If it may not leave before the
- * target has begun its part of the epoch, it is taken out of what is unsent (unsent.h), the target
- * is asked, and the packet leaves when the answer comes (pkt_word_came). The errors of pkt_send. */
+/* pkt_send_or_ask sends the open packet, for callers that do not wait. If the packet may not leave
+ * before the target has begun its part of the epoch, it is taken out of the list of what is unsent
+ * (unsent.h), the target is asked, and the packet leaves when the answer comes (pkt_word_came).
+ * Returns the errors of pkt_send. */
 int pkt_send_or_ask(struct pkt_target *pt);
 
-/* pkt_word_came is called when the target has said anything of what was sent to it, and that was
- * noted: an open packet that had to wait for it leaves, and so does one that has an operation with
- * a request, if no other operation awaits an answer. */
+/* pkt_word_came is called when any answer of the target has come and was noted. An open packet that
+ * had to wait for it leaves; so does one that has an operation with a request, if no other
+ * operation awaits an answer. */
 void pkt_word_came(struct pkt_target *pt);
 
 /* ---- before the epoch is open ---- */
@@ -122,31 +126,32 @@ void pkt_word_came(struct pkt_target *pt);
  * be open: only a few may wait at a target (early.h). */
 bool pkt_may_send_early(const struct pkt_target *pt, size_t packets);
 
-/* pkt_may_defer returns whether an operation with this request (NULL: with none) may wait outside
- * of packets for the target to open the epoch (path/deferred.h). It may in windows that strict mode
- * does not watch, unless it has a request, which must come to its end though this process
+/* pkt_may_defer returns whether an operation with this request (NULL: without one) may wait outside
+ * of packets until the target opens the epoch (path/deferred.h). It may in windows that strict mode
+ * does not watch, unless it has a request: a request must complete even if this process
  * synchronizes with nobody. */
 bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req);
 
-/* pkt_ask_open asks the target to say when the epoch is open, unless that is known, was asked
- * already, or comes unasked (MPI_Win_post). The errors of pkt_send. Does not wait. */
+/* pkt_ask_open asks the target to say when the epoch is open, unless it is known to be open, the
+ * target was asked already, or the target says so unasked (MPI_Win_post). Returns the errors of
+ * pkt_send. Does not wait. */
 int pkt_ask_open(struct pkt_target *pt);
 
 /* pkt_open_soon is called for an operation that must not be sent before the epoch is open and that
- * may be deferred: it asks the target, and waits for the answer, once in an epoch and for
- * conf.tune.defer_wait at most. Returns MRMA_SUCCESS if the epoch is open, MRMA_AGAIN if not
- * yet. May wait. */
+ * may be deferred: it asks the target, and waits for the answer, but only once in an epoch and for
+ * conf.tune.defer_wait at most. Returns MRMA_SUCCESS if the epoch is open, MRMA_AGAIN if it is not
+ * open yet. May wait. */
 int pkt_open_soon(struct pkt_target *pt);
 
-/* pkt_await_open is called before a large operation: it sends what is in the open packet, asks, and
+/* pkt_await_open is called before a large operation: it sends the open packet, asks the target, and
  * waits until the epoch is open. Returns MRMA_ERR_RMA_SYNC if the target has refused a packet of
  * the epoch. May wait. */
 int pkt_await_open(struct pkt_target *pt);
 
 /* pkt_await_stream is called before a large operation that leaves in so many packets (SIZE_MAX:
- * unknown) and that is not put into the open packet: it waits as pkt_await_open does unless they
- * are so few that they may leave early. What is in the open packet leaves first, unless the
- * operation may be applied before it (overtakes). May wait. */
+ * unknown) and that is not put into the open packet: it waits as pkt_await_open does, unless the
+ * packets are so few that they may leave early. The open packet leaves first, unless the operation
+ * may be applied before what is in it (overtakes). May wait. */
 int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes);
 
 #endif

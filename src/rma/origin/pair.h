@@ -21,40 +21,46 @@ struct pkt_target {
     struct win *win;
     struct rma_target *target;
     unsigned char *buf; /* the open packet; header first */
-    uint32_t room;      /* bytes of buf: grows with what is put in, to PKT_MAX at most */
+    uint32_t room;      /* bytes of buf; it grows with what is put in, up to PKT_MAX */
     uint32_t used;      /* bytes in it; sizeof(struct pkt_hdr) when empty */
     uint32_t count;     /* records in it */
-    uint32_t asks;      /* and operations among them that have replies */
+    uint32_t asks;      /* operations in it that have replies */
     uint32_t senders;   /* threads that wait to send it */
     struct unsent
-        unsent; /* entered while there are records in it, unless it waits for the target */
-    uint64_t phase_bytes; /* named by the records of the present fence phase */
+        unsent; /* entered while the open packet has records, unless it waits for the target */
+    uint64_t phase_bytes; /* bytes named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
-    bool asked;        /* PKT_F_WANT_OPEN was sent in this epoch */
-    bool awaited;      /* an operation of it has waited for the target, if only for a while */
-    bool refused;      /* the target has refused a packet of it as a whole, and may never open it */
-    uint32_t lock_seq; /* number of the lock epoch */
-    uint32_t open_seq; /* 1 + the last fence phase known to have begun there */
-    struct early early;           /* packets that may wait at the target, of all epochs */
-    uint64_t epoch_seen;          /* window generation that asked and awaited belong to */
+    bool asked;          /* PKT_F_WANT_OPEN was sent in this epoch */
+    bool awaited;        /* an operation of this epoch has waited for the target */
+    bool refused;        /* the target has refused a whole packet of this epoch, and may never open
+                            it */
+    uint32_t lock_seq;   /* number of the lock epoch */
+    uint32_t open_seq;   /* 1 + the last fence phase known to have begun there */
+    struct early early;  /* packets that may wait at the target, of all epochs */
+    uint64_t epoch_seen; /* window generation that asked and awaited belong to */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
-    uint64_t last_op;             /* issued before the last such request, for traces (traced.h) */
-    /* Operations without a reply, numbered in the order of their issue: so many were issued; and
-     * so many of them are known to be done at the target, or a flush behind them is under way. */
+    uint64_t last_op;             /* last operation issued before the last such request, for traces
+                                     (traced.h) */
+    /* Operations without a reply are numbered in the order in which they are issued. written counts
+     * those that were issued; flushed counts those that are known to be done at the target, or
+     * behind which a flush is under way. */
     uint32_t written, flushed;
-    bool unlocking; /* unlocked without waiting (mpirma_weak_unlock), and no acknowledgement yet */
-    bool unconfirmed; /* operations were sent since the last acknowledgement that was awaited */
-    uint32_t replies, streams;  /* outstanding here; the window has the sums */
-    uint32_t rdma_ops, holding; /* operations of the channel's own: rdma.c */
+    bool unlocking;   /* the pair was unlocked without waiting (mpirma_weak_unlock), and the
+                         acknowledgement has not come yet */
+    bool unconfirmed; /* operations were sent after the last acknowledgement for which this process
+                         has waited */
+    uint32_t replies, streams;  /* outstanding at this pair; the window has the sums */
+    uint32_t rdma_ops, holding; /* operations that the channel does by itself: rdma.c */
     uint32_t atomics;           /* of these, atomic operations */
-    bool unread;                /* puts of these must be read behind, to be known in place */
+    bool unread;                /* a get must follow the puts among these before they are known to
+                                   be in place */
     uint64_t packed;            /* bytes of puts and gets by packet in this epoch: rdma.c */
-    struct list requests;       /* struct origin_req, those of replies */
+    struct list requests;       /* struct origin_req: requests that await replies */
     struct list under_way;      /* struct rdma_op */
     uint64_t fetching;          /* bytes that the target must keep for replies under way */
-    struct type_table *types;   /* datatypes that it has; NULL until used */
-    struct span_list regions;   /* struct region_key, of a dynamic window: region_keys.h */
-    bool asking;                /* it was asked for one, and has not answered */
+    struct type_table *types;   /* datatypes that the target has; NULL until used */
+    struct span_list regions;   /* dynamic windows: struct region_key, see region_keys.h */
+    bool asking;                /* the target was asked for a region, and has not answered */
     struct list_node touched;   /* in win->origin_side.touched while used in this epoch */
 };
 
@@ -67,16 +73,17 @@ static inline void pkt_add_records(struct pkt_target *pt, uint32_t records)
     pt->count += records;
 }
 
-/* issue_unflushed returns whether operations to pt were issued behind which no flush has been sent
- * and which are not known to be done. Those that fetch do not count: their replies tell. Under the
- * engine's lock. */
+/* issue_unflushed returns whether some operations to pt are not known to be done and no flush has
+ * been sent behind them. Operations that fetch do not count, since their replies tell that they are
+ * done. Under the engine's lock. */
 static inline bool issue_unflushed(const struct pkt_target *pt)
 {
     return pt->written != pt->flushed;
 }
 
-/* issue_all_left returns whether everything that w had to send has left the send queues. Who
- * returns to its caller earlier may not come back to push it. Under the engine's lock. */
+/* issue_all_left returns whether everything that w had to send has left the send queues. A call
+ * that returned earlier could not rely on the program to call again and push the rest. Under the
+ * engine's lock. */
 static inline bool issue_all_left(const struct win *w)
 {
     return w->queued == 0;

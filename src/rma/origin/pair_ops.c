@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pair_ops.c - operations into packets (origin's side).
+ * pair_ops.c - puts operations into packets (origin's side).
  *
  * A short operation becomes records in the open packet; a long one a stream that reads the user's
  * buffer packet by packet. Where a target datatype is in many pieces it is sent once, in front of
  * the operation, and named from then on.
  *
  * Ownership: a stream holds references to the datatypes whose cursors it uses and points into the
- * user's buffer, which stays the library's until the operation is locally complete. It is freed
- * when its last packet has left, or the connection is lost. Locks: the engine's, taken here.
+ * user's buffer, which stays the library's until the operation is locally complete. The stream is
+ * freed when its last packet has left, or the connection is lost. Locks: the engine's, taken in
+ * this file.
  */
 #include <stdlib.h>
 
@@ -26,8 +27,9 @@
 /* TAIL_MAX: copying costs less than another packet */
 enum { SMALL_OP = PKT_MAX / 2, TAIL_MAX = PKT_MAX / 4 };
 
-/* Shall src name its target bytes by a datatype? Not where segments are shorter. The target takes
- * no pieces that overlap (range), nor types whose elements are not their bytes. */
+/* wants_type returns whether src should name its target bytes by a datatype, which it does unless
+ * segments are shorter. The target accepts neither pieces that overlap (range) nor types whose
+ * elements are not simply their bytes. */
 static bool wants_type(const struct record_source *src)
 {
     const struct dtype *type = src->ttype;
@@ -38,7 +40,7 @@ static bool wants_type(const struct record_source *src)
            type_table_range(type, src->count, src->base, &lo, &hi);
 }
 
-/* The pair's table of datatypes, made on first use; NULL: no memory. */
+/* make_types returns the pair's table of datatypes, and makes it on first use; NULL: no memory. */
 static struct type_table *make_types(struct pkt_target *pt)
 {
     if (!pt->types)
@@ -46,13 +48,15 @@ static struct type_table *make_types(struct pkt_target *pt)
     return pt->types;
 }
 
-/* Must src's datatype go to the target, in front of the next record? */
+/* type_due returns whether the definition of src's datatype must go to the target in front of the
+ * next record. */
 static bool type_due(const struct pkt_target *pt, const struct record_source *src)
 {
     return src->typed && !type_table_find(pt->types, src->ttype);
 }
 
-/* The number of src's datatype, which is entered if its definition goes in front. */
+/* name_type sets the number of src's datatype, and enters the datatype into the table if its
+ * definition goes in front. */
 static void name_type(struct pkt_target *pt, struct record_source *src)
 {
     if (src->typed)
@@ -60,7 +64,8 @@ static void name_type(struct pkt_target *pt, struct record_source *src)
                               : type_table_find(pt->types, src->ttype);
 }
 
-/* Bytes behind record_min that all of src would take, where that is less than a packet. */
+/* record_most returns how many bytes behind record_min all of src would take, if that is less than
+ * a packet. */
 static size_t record_most(const struct record_source *src)
 {
     const size_t segments = src->typed ? 0 : record_segments(src, PKT_MAX / sizeof(struct pkt_seg));
@@ -68,9 +73,10 @@ static size_t record_most(const struct record_source *src)
     return segments * sizeof(struct pkt_seg) + pkt_align(data);
 }
 
-/* Both sides count what belongs to the fence phase only: what follows the closing
- * fence's marker (a lock epoch) may be applied before the marker takes effect. Only
- * what is sure to leave is counted, or the target would wait for the rest. */
+/* count_phase counts bytes of the fence phase. Both sides count only what belongs to the phase,
+ * since operations that follow the marker of the closing fence (in a lock epoch) may be applied
+ * before the marker takes effect. Only bytes that are sure to leave are counted; otherwise the
+ * target would wait for the rest. */
 static void count_phase(struct pkt_target *pt, size_t bytes)
 {
     const struct win *w = pt->win;
@@ -90,7 +96,7 @@ static int append_records(struct pkt_target *pt, struct record_source *src)
         if (err)
             return err;
         src->define = type_due(pt, src);
-        if (src->define && !define) /* the table was dropped while this thread waited */
+        if (src->define && !define) /* the table was emptied while this thread waited */
             continue;
         name_type(pt, src);
         pkt_add_records(pt, src->define ? 2 : 1);
@@ -108,7 +114,8 @@ struct origin_stream {
     struct record_source src;
     const struct dtype *otype, *ttype;
     struct rma_req *req;
-    struct pkt_hdr hdr; /* of every packet but for len and count; flags: of the first */
+    struct pkt_hdr hdr; /* header of every packet, except for len and count; the flags are those of
+                           the first packet */
 };
 
 static bool stream_next(struct ch3_stream *st, void *room, size_t cap, size_t *len)
@@ -136,8 +143,8 @@ static void stream_done(struct ch3_stream *st, int err)
     free(os);
 }
 
-/* The errors of ch3_send_stream, MRMA_ERR_NO_MEM; the operation's rma_req is charged with it until
- * its last packet has left. */
+/* start_stream returns the errors of ch3_send_stream, or MRMA_ERR_NO_MEM. The operation's rma_req
+ * is charged with the stream until its last packet has left. */
 static int start_stream(struct pkt_target *pt, const struct record_source *src,
                         const struct rma_op *op)
 {
@@ -163,8 +170,9 @@ static int start_stream(struct pkt_target *pt, const struct record_source *src,
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }
 
-/* Packets that src takes at most, SIZE_MAX: in many pieces; but for its *tail, which would be a
- * short packet of its own and goes into the open packet. */
+/* stream_packets returns how many packets src takes at most, or SIZE_MAX if it is in many pieces.
+ * They do not include *tail, the last bytes, which would be a short packet and go into the open
+ * packet instead. */
 static size_t stream_packets(const struct record_source *src, size_t *tail)
 {
     const size_t heads = sizeof(struct pkt_op) + sizeof(struct pkt_seg) + src->unit;
@@ -174,7 +182,8 @@ static size_t stream_packets(const struct record_source *src, size_t *tail)
     return src->contig ? (src->left - *tail + per - 1) / per : SIZE_MAX;
 }
 
-/* A long operation: packets from the user's buffer, behind what is open; a put may overtake it. */
+/* stream_records sends a long operation in packets from the user's buffer, behind the open packet;
+ * a put may overtake that. */
 static int stream_records(struct pkt_target *pt, struct record_source *src, const struct rma_op *op)
 {
     size_t tail;
@@ -183,10 +192,11 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
         err = pkt_make_stream_room(pt);
     if (err)
         return err;
-    /* The stream overtakes what another thread has put into the open packet meanwhile, and a
-     * definition may be in there. */
+    /* The stream overtakes what another thread has meanwhile put into the open packet, and the
+     * definition of the datatype may be in there. */
     src->typed = src->typed && !pt->count;
-    src->define = type_due(pt, src); /* nothing overtakes the stream: its packets may name it */
+    src->define = type_due(pt, src); /* nothing overtakes the stream, so its packets may name the
+                                        datatype */
     name_type(pt, src);
     const size_t bytes = src->left -= tail;
     const uint8_t notify = src->notify;
@@ -209,12 +219,13 @@ static bool request_room(void *arg)
     return origin_request_room(pt);
 }
 
-/* Requests that nobody has synchronized are bounded: here the call makes progress until
- * there is room. Those that are awaited must have left. */
+/* make_request_room makes progress until there is room for a request, since their number is
+ * bounded. Requests for which somebody waits must have left. */
 static int make_request_room(struct pkt_target *pt)
 {
     int err = MRMA_SUCCESS;
-    while (!err && !origin_request_room(pt)) { /* while this thread waits, another may use it up */
+    while (!err && !origin_request_room(pt)) { /* loop, since another thread may use up the room
+                                                  while this one waits */
         if (pt->count)
             err = pkt_send_open(pt, 0, true);
         if (!err)
@@ -223,7 +234,7 @@ static int make_request_room(struct pkt_target *pt)
     return err;
 }
 
-/* Packets that must leave before src is issued, SIZE_MAX: who knows. */
+/* packets_due returns how many packets must leave before src is issued; SIZE_MAX: unknown. */
 static size_t packets_due(const struct pkt_target *pt, const struct record_source *src, bool stream)
 {
     const size_t define = type_due(pt, src) ? type_table_size(src->ttype) : 0;
@@ -239,7 +250,8 @@ static size_t packets_due(const struct pkt_target *pt, const struct record_sourc
     return wish <= PKT_MAX - sizeof(struct pkt_hdr) ? 1 : SIZE_MAX;
 }
 
-/* Would src wait for its target, which has not begun its part of the epoch? */
+/* is_early returns whether src would wait because its target has not begun its part of the
+ * epoch. */
 static bool is_early(const struct pkt_target *pt, const struct record_source *src,
                      const struct rma_req *req, bool stream)
 {
@@ -251,7 +263,7 @@ static bool is_early(const struct pkt_target *pt, const struct record_source *sr
     return packets && !pkt_may_send_early(pt, packets);
 }
 
-/* Makes src of op. Returns whether it becomes a stream. */
+/* begin_source sets up src for op. Returns whether the operation becomes a stream. */
 static bool begin_source(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
                          int64_t offset, struct record_source *src)
 {
@@ -284,7 +296,7 @@ static int append_or_stream(struct pkt_target *pt, enum pkt_op_kind kind, const 
     return err;
 }
 
-/* A put of no bytes, for its notification. */
+/* append_notification adds a put of no bytes, which only notifies. */
 static int append_notification(struct pkt_target *pt, const struct rma_op *op)
 {
     const size_t need = sizeof(struct pkt_op);
@@ -297,9 +309,9 @@ static int append_notification(struct pkt_target *pt, const struct rma_op *op)
     return MRMA_SUCCESS;
 }
 
-/* A notification leaves at once: the target waits for it, and this process may synchronize late. In
- * an active target epoch that the target has not begun it leaves with the end of the epoch, if as
- * many packets are early as may be. */
+/* send_notification sends a notification at once, since the target waits for it and this process
+ * may synchronize late. Only in an active target epoch that the target has not begun, and if no
+ * further packet may be early, the notification leaves with the end of the epoch. */
 static int send_notification(struct pkt_target *pt)
 {
     struct win *w = pt->win;
@@ -311,29 +323,32 @@ static int send_notification(struct pkt_target *pt)
     return pkt_send_open(pt, 0, true);
 }
 
-/* Is nothing on its way to the target, as far as answers tell, and nothing in the open packet that
- * has waited for such an answer? Of what fetches the answer will tell when it has arrived, of all
- * else nothing does before a flush. */
+/* nothing_in_flight returns whether, as far as answers tell, nothing is on its way to the target,
+ * and nothing in the open packet has waited for such an answer. For an operation that fetches the
+ * reply tells that it has arrived; for any other nothing tells that before a flush. */
 static bool nothing_in_flight(const struct pkt_target *pt, enum pkt_op_kind kind)
 {
     return pt->replies == pt->asks && pt->acks_seen == pt->acks_due && !pt->unsent.awaited &&
            (pkt_fetches(kind) || !issue_unflushed(pt));
 }
 
-/* An operation with a request leaves at once if nothing is in flight to its target. Those behind it
- * share packets: they leave when the program asks for any request, or when the answers to those
- * before them are here (pkt_word_came), as nobody may ever synchronize. */
+/* leave_request sends an operation with a request at once if nothing is in flight to its target.
+ * Operations behind it share packets, which leave when the program asks for any request, or when
+ * the answers to the operations before have come (pkt_word_came), since the program may never
+ * synchronize. */
 static int leave_request(struct pkt_target *pt, bool alone)
 {
     if (!pt->count)
         return MRMA_SUCCESS;
-    if (!rma_has_agent(pt->win->rma) && !pkt_epoch_is_open(pt)) /* nobody would send it later */
+    if (!rma_has_agent(pt->win->rma) && !pkt_epoch_is_open(pt)) /* otherwise nobody would send it
+                                                                   later */
         return pkt_send_open(pt, 0, true);
     unsent_await(pt->win->rma, &pt->unsent);
     return alone ? pkt_send_or_ask(pt) : MRMA_SUCCESS;
 }
 
-/* The rest of a call with a request, whose operation was put into a packet with that result. */
+/* end_request_call is the rest of a call with a request; err is the result of putting its operation
+ * into a packet. */
 static int end_request_call(struct pkt_target *pt, struct rma_req *req, int err, bool alone)
 {
     if (!err)
@@ -351,7 +366,8 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
         err = len ? append_or_stream(pt, kind, op, offset) : append_notification(pt, op);
     if (err == MRMA_AGAIN) /* not of a request */
         return err;
-    if (!pkt_fetches(kind)) /* only now: while it waited, another thread may have flushed */
+    if (!pkt_fetches(kind)) /* only now, since another thread may have flushed while this one
+                               waited */
         pt->written++;
     if (unlikely(op->notify))
         return err ? err : send_notification(pt);
@@ -362,8 +378,9 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
 
 /* ---- from the path ---- */
 
-/* The commonest operation, a short put of contiguous bytes by a pair in the midst of its epoch: its
- * record without a record_source, if there is room. pt NULL: there is no pair yet. */
+/* append_plain is for the commonest operation, a short put of contiguous bytes by a pair that has
+ * sent in its epoch before: it writes the record without a record_source, if there is room. pt is
+ * NULL if there is no pair yet. */
 static inline bool append_plain(const struct win *w, struct pkt_target *pt, const void *from,
                                 int64_t offset, size_t len)
 {
@@ -387,7 +404,7 @@ bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t 
     return done;
 }
 
-/* MRMA_AGAIN: nothing was done, since it would wait for its target. */
+/* MRMA_AGAIN: nothing was done, since the operation would wait for its target. */
 static int issue_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                      const struct rma_op *op, int64_t offset, size_t len)
 {
@@ -417,7 +434,8 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     return err;
 }
 
-/* Behind pkt_make_ready_now: would op's pieces at the target leave without a wait? */
+/* pieces_fit is called after pkt_make_ready_now, and returns whether the records of op's pieces at
+ * the target can leave without a wait. */
 static bool pieces_fit(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
                        int64_t offset)
 {

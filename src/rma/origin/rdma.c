@@ -2,22 +2,23 @@
 /*
  * rdma.c - see rdma.h.
  *
- * Order. Such an operation may begin only when the epoch is known to be open at the target, which
- * is never asked while it runs. What ends the epoch must not let the target, or whoever comes next,
- * go on before it is done:
+ * Order. The target takes no part in such an operation, so the operation may begin only when the
+ * epoch is known to be open there. The end of the epoch must not let the target, or the next
+ * origin, go on before the operation is done:
  *
  *   put, channel with RDMA_ORDERED   markers, completes and unlocks follow at once
- *   put, other channels                they wait until it is done
- *   get                                they wait until it is done
- *   fence by counts                    waits for all puts: counts go by way of others
+ *   put, other channels                markers, completes and unlocks wait until the put is done
+ *   get                                they wait until the get is done
+ *   fence by counts                    waits for all puts, since counts travel through other
+ *                                      processes
  *
- * A flush sends no packet for them: done means that the data is in place, or a get behind the puts
- * tells that (channel.h, CH3_CAP_RDMA_READ_BEHIND). The target does not see them: a fence phase's
- * bytes are without them. Puts and gets of one epoch have no order among each other (MPI 4.1,
- * 12.7.2), so they may overtake packets.
+ * A flush sends no packet for these operations: done says that the data is in place, or a get
+ * behind the puts tells it (channel.h, CH3_CAP_RDMA_READ_BEHIND). The target does not see them, so
+ * the bytes of a fence phase do not include them. Puts and gets of one epoch have no order among
+ * each other (MPI 4.1, 12.7.2), so they may overtake packets.
  *
- * Ownership: a struct rdma_op is the channel's from its start to done and knows its pair, unless
- * that has ended before (rdma_fail). Locks: the engine's.
+ * Ownership: a struct rdma_op is the channel's from its start to done. It points to its pair,
+ * unless the pair has ended before (rdma_fail). Locks: the engine's.
  */
 #include "rma/origin/rdma.h"
 
@@ -38,14 +39,15 @@ struct rdma_op {
     struct list_node link; /* in pt->under_way */
     struct pkt_target *pt; /* NULL: has ended */
     struct rma_req *req;
-    struct region_key *key;   /* of a dynamic window's region; NULL: of the window's memory */
-    bool holding;             /* what ends the epoch waits for it */
-    bool injected;            /* its buffer is free already: no stream, and not charged to req */
-    unsigned char byte;       /* where a get goes that only confirms puts */
-    struct ch3_atomic atomic; /* rdma.atomic, if it is one */
+    struct region_key *key;   /* key of a region in a dynamic window; NULL: the window's memory */
+    bool holding;             /* the end of the epoch waits for it */
+    bool injected;            /* its buffer is free already, so it counts as no stream and is not
+                                 charged to req */
+    unsigned char byte;       /* the place to which a get goes that only confirms puts */
+    struct ch3_atomic atomic; /* rdma.atomic, if it is an atomic operation */
 };
 
-/* Its start, as long as the channel has no room for it. */
+/* The start of an operation, while the channel has no room for it. */
 struct start {
     struct rdma_op *n; /* the channel's, if done */
     struct pkt_target *pt;
@@ -53,7 +55,7 @@ struct start {
     int err;
 };
 
-/* One more, or, by is -1, one less is outstanding. */
+/* count adds by, which is 1 or -1, to what is outstanding. */
 static void count(const struct rdma_op *n, uint32_t by)
 {
     struct pkt_target *pt = n->pt;
@@ -68,7 +70,7 @@ static void count(const struct rdma_op *n, uint32_t by)
     all->holding += held;
 }
 
-/* It is not outstanding any more, for whoever waits. */
+/* end makes the operation no longer outstanding for those who wait. */
 static void end(struct rdma_op *n, int err)
 {
     struct win *w = n->pt->win;
@@ -90,7 +92,7 @@ static void done(struct ch3_rdma *rdma, int err)
     free(n);
 }
 
-/* A condition to wait for: it has been started, or cannot be. */
+/* A condition to wait for: the operation has been started, or cannot be. */
 static bool try_start(void *arg)
 {
     struct start *s = arg;
@@ -101,7 +103,7 @@ static bool try_start(void *arg)
     return s->done;
 }
 
-/* From here on it is outstanding. */
+/* begin makes the operation outstanding. */
 static void begin(struct rdma_op *n)
 {
     list_push_back(&n->pt->under_way, &n->link);
@@ -111,7 +113,7 @@ static void begin(struct rdma_op *n)
         origin_charge(n->req);
 }
 
-/* It could not be started, with that error. */
+/* give_up is called when the operation could not be started, with that error. */
 static int give_up(struct rdma_op *n, struct pkt_target *pt, int err)
 {
     if (n->pt)
@@ -120,7 +122,7 @@ static int give_up(struct rdma_op *n, struct pkt_target *pt, int err)
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }
 
-/* Called and returning with the lock, which it gives up while there is no room. */
+/* start is called with the lock and returns with it, and gives it up while there is no room. */
 static int start(struct rdma_op *n)
 {
     struct pkt_target *pt = n->pt;
@@ -142,16 +144,17 @@ static int start(struct rdma_op *n)
 
 /* ---- parts ---- */
 
-/* What is to be moved, in one part. */
+/* Data that are moved in one part. */
 struct part {
     bool put;
     char *local;
-    uint64_t remote; /* from the beginning of the target's memory; an address of a region */
+    uint64_t remote; /* offset from the beginning of the target's memory; for a region the
+                        address */
     size_t len;
     struct rma_req *req;
-    struct region_key *key;          /* of the region; NULL: the window's memory */
+    struct region_key *key;          /* key of the region; NULL: the window's memory */
     const struct ch3_atomic *atomic; /* NULL: a put or get */
-    uint32_t word;                   /* that the put takes with it; 0: none */
+    uint32_t word;                   /* word that the put carries; 0: none */
 };
 
 static struct rdma_op *new_op(struct pkt_target *pt, const struct part *p)
@@ -194,7 +197,8 @@ static int issue_part(struct pkt_target *pt, const struct part *p)
     if (!n)
         return err ? err : no_memory(pt);
     err = start(n);
-    if (!err && p->put) /* only now: while it waited, another thread may have confirmed others */
+    if (!err && p->put) /* only now, since another thread may have confirmed other puts while this
+                           one waited */
         pt->unread = ch3_rdma_needs_read(&pt->target->peer->vc);
     return err;
 }
@@ -220,7 +224,8 @@ int rdma_confirm(struct pkt_target *pt)
     return start(n);
 }
 
-/* One stretch that is contiguous on both sides, in parts as long as the channel takes them. */
+/* issue_stretch moves one stretch that is contiguous on both sides, in parts as long as the channel
+ * takes them. */
 static int issue_stretch(struct pkt_target *pt, struct part p)
 {
     const size_t max = ch3_rdma_limits(&pt->target->peer->vc)->max;
@@ -242,7 +247,7 @@ struct transfer {
     size_t count;
     uint64_t offset;
     size_t len;
-    uint32_t word; /* that its only put takes with it: its notification; 0: none */
+    uint32_t word; /* the notification, if its only put carries it; 0: none */
     const struct rma_op *op;
 };
 
@@ -274,7 +279,8 @@ static void walk_init(struct walk *k, const struct transfer *x)
     k->at_here = k->at_there = 0;
 }
 
-/* The next stretch that is contiguous on both sides: its length, 0 at the end. */
+/* walk_next finds the next stretch that is contiguous on both sides. Returns its length, 0 at the
+ * end. */
 static size_t walk_next(struct walk *k, ptrdiff_t *here, ptrdiff_t *there)
 {
     if (!k->left_here)
@@ -291,7 +297,8 @@ static size_t walk_next(struct walk *k, ptrdiff_t *here, ptrdiff_t *there)
     return len;
 }
 
-/* Stretches of the transfer; where there are more than most, some number above that. */
+/* count_stretches returns how many stretches the transfer has; if they are more than most, some
+ * number above most. */
 static size_t count_stretches(const struct transfer *x, size_t most)
 {
     struct walk k;
@@ -307,7 +314,7 @@ static size_t count_stretches(const struct transfer *x, size_t most)
     return n;
 }
 
-/* key: of the region, NULL: the window's memory. Errors as issue_rdma. */
+/* key is that of the region; NULL: the window's memory. Returns the errors of issue_rdma. */
 static int issue_stretches(struct pkt_target *pt, const struct transfer *x, struct region_key *key)
 {
     struct part p = {.put = x->put,
@@ -340,8 +347,8 @@ int rdma_open(struct pkt_target *pt, const struct rma_req *req)
     return pkt_may_defer(pt, req) ? pkt_open_soon(pt) : pkt_await_open(pt);
 }
 
-/* The target's side from its first byte to its last, in a dynamic window: operations.c has found
- * before that it has a length. */
+/* span_of returns the target's side from its first byte to its last, in a dynamic window;
+ * operations.c has checked before that there is a byte. */
 static struct span span_of(const struct transfer *x)
 {
     ptrdiff_t lo = 0, hi = 0;
@@ -349,8 +356,9 @@ static struct span span_of(const struct transfer *x)
     return (struct span){x->offset + (uint64_t)lo, (uint64_t)(hi - lo)};
 }
 
-/* May the channel reach all of the target's side? *key is set to the key to use, NULL for the
- * window's memory. In a dynamic window one region must have it all, and its key must be known. */
+/* reaches returns whether the channel reaches all of the target's side. *key is set to the key to
+ * use, NULL for the window's memory. In a dynamic window one region must have all of it, and that
+ * region's key must be known. */
 static bool reaches(const struct pkt_target *pt, const struct transfer *x, struct region_key **key)
 {
     *key = NULL;
@@ -361,14 +369,16 @@ static bool reaches(const struct pkt_target *pt, const struct transfer *x, struc
     return *key && (*key)->registered;
 }
 
-/* The word with which the operation notifies the target; 0: none, and a packet does. */
+/* word_of returns the word with which the operation notifies the target; 0: there is none, and a
+ * packet notifies. */
 static uint32_t word_of(const struct pkt_target *pt, const struct rma_op *op)
 {
     const bool takes = op->notify && ch3_rdma_takes_word(&pt->target->peer->vc);
     return takes ? notify_word_to(pt->win, pt->target, op->notify) : 0;
 }
 
-/* Sets x->word. *ask: only because the key of the target's region is not known. */
+/* goes_by_packet returns whether the transfer goes by packet, and sets x->word. *ask is set if it
+ * does so only because the key of the target's region is not known. */
 static bool goes_by_packet(const struct pkt_target *pt, struct transfer *x,
                            const struct rdma_thresholds *th, bool *ask)
 {
@@ -391,8 +401,9 @@ static bool goes_by_packet(const struct pkt_target *pt, struct transfer *x,
     return way == RDMA_PACKET || !reached;
 }
 
-/* The epoch has begun at the target. While this process waited for that, the target may have taken
- * the region back; from here on it cannot before the operation has ended. */
+/* issue_open is called when the epoch has begun at the target. While this process waited for that,
+ * the target may have taken the region back; from here on it cannot do so before the operation has
+ * ended. */
 static int issue_open(struct pkt_target *pt, const struct transfer *x)
 {
     struct region_key *key;
@@ -404,8 +415,8 @@ static int issue_open(struct pkt_target *pt, const struct transfer *x)
     return err;
 }
 
-/* Counted with the streams of the pair until it is done. MRMA_ERR_NO_MEM: it is not, or not as a
- * whole, under way, and packets may serve. */
+/* The operation counts as one of the pair's streams until it is done. MRMA_ERR_NO_MEM: it is not
+ * under way, or not all of it, and packets may do it. */
 static int issue(struct win *w, struct rma_target *t, struct transfer *x,
                  const struct rdma_thresholds *th)
 {
@@ -417,7 +428,7 @@ static int issue(struct win *w, struct rma_target *t, struct transfer *x,
         region_key_ask(pt, span_of(x).addr);
     int err = MRMA_ERR_NO_MEM;
     if (by_packet)
-        pt->packed += x->len; /* which counts in active target epochs */
+        pt->packed += x->len; /* this counts in active target epochs */
     else if (pt)
         err = rdma_open(pt, x->op->req);
     if (pt && !err && !by_packet)
@@ -428,8 +439,8 @@ static int issue(struct win *w, struct rma_target *t, struct transfer *x,
     return err;
 }
 
-/* A transfer that is one part, if the channel has room for it. MRMA_AGAIN: it has none, or the
- * transfer is several parts; nothing was done. */
+/* issue_one_part starts a transfer that is one part, if the channel has room for it. MRMA_AGAIN: it
+ * has none, or the transfer is several parts; nothing was done. */
 static int issue_one_part(struct pkt_target *pt, const struct transfer *x)
 {
     const struct part p = {.put = x->put, .local = x->local, .remote = x->offset, .len = x->len};
@@ -491,7 +502,7 @@ int rdma_move(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const 
         win_count_notified(w);
     else if (!err && op->notify)
         return rdma_notify_behind(w, t, op);
-    /* The channel cannot reach this process's own memory, maybe: packets can. */
+    /* The channel may be unable to reach this process's own memory, which packets can. */
     return err == MRMA_ERR_NO_MEM ? issue_operate(w, t, kind, op, offset, len) : err;
 }
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdma_choice.c - see rdma_choice.h. No state, no locks, no neighbours but the limits.
+ * rdma_choice.c - see rdma_choice.h. It has no state, no locks, and no neighbours except struct
+ * ch3_rdma_limits.
  */
 #include "rma/origin/rdma_choice.h"
 
 #include "base/conf.h"
 
-/* Through a socket a put of the channel's own is a message all the same, and one more answer; the
- * packets of many small operations are one, and a notification follows on the same stream. Hardware
- * that needs the target's processor saves the copies alone. A card that writes by itself saves the
- * target's processor as well, so that in passive target epochs nothing is too short for it. In
- * active target epochs the target has to hear of the end anyway, and a packet brings that with all
- * small operations: until they fill many. */
+/* Over a socket a put that the channel does by itself is a message, too, and needs one more answer,
+ * while many small operations share one packet, and a notification follows in the same stream.
+ * Hardware that needs the target's processor saves only the copies. A card that writes by itself
+ * also saves the target's processor, so that in passive target epochs no operation is too short for
+ * it. In active target epochs the target must be told of the end anyway, and one packet can carry
+ * that and all small operations; this stops being better when the operations fill many packets. */
 static const struct rdma_thresholds table[CH3_RDMA_KINDS] = {
     [CH3_RDMA_STREAM] = {.min = 24 * 1024,
                          .min_passive = 24 * 1024,
@@ -60,7 +61,7 @@ size_t rdma_least(const struct rdma_thresholds *th)
     return lesser(th->min, lesser(th->min_passive, th->min_many));
 }
 
-/* From which length on does the channel do it? */
+/* least_of returns the length from which on the channel does the operation. */
 static size_t least_of(const struct rdma_facts *op, const struct rdma_thresholds *th)
 {
     if (op->passive)

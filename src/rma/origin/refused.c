@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * refused.c - the error of an operation that its target has refused behind the call, or that was
- * found here behind it, until the next synchronization returns it.
+ * refused.c - keeps the error of an operation that was refused after its call had returned, by its
+ * target or here, until the next synchronization returns it.
  *
- * What the target says of the operation (struct pkt_refusal) is for the message only, and may be
- * any value. Locks: the engine's, held by the caller. Neighbour: replies.c, which keeps it.
+ * What the target tells of the operation (struct pkt_refusal) is used for the message only, and may
+ * be any value. Locks: the engine's, held by the caller. Neighbour: replies.c, which takes what the
+ * target tells.
  */
 #include <stdio.h>
 
@@ -12,7 +13,8 @@
 #include "rma/origin/issue.h"
 #include "rma/win/win.h"
 
-/* As "a put of 8 bytes at address 0x7f0010, in an epoch of MPI_Win_lock". */
+/* describe_refused writes, for example, "a put of 8 bytes at address 0x7f0010, in an epoch of
+ * MPI_Win_lock". */
 static void describe_refused(const struct win *w, const struct origin_refusal *what, char *text,
                              size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * region_keys.c - see region_keys.h. Why no key is used behind the end of its registration is at
- * the head of target/attach.c.
+ * region_keys.c - see region_keys.h. The head of target/attach.c says why no key is used after the
+ * end of its registration.
  */
 #include "rma/origin/region_keys.h"
 
@@ -40,7 +40,7 @@ void region_key_use(struct region_key *key)
         key->users++;
 }
 
-/* Nobody uses it, and nothing finds it. */
+/* leave frees a key that nobody uses and that no look-up finds. */
 static void leave(struct pkt_target *pt, struct region_key *key, bool failed)
 {
     if (!failed)
@@ -70,7 +70,8 @@ bool region_key_got(struct rma_target *t, const struct pkt_hdr *hdr, const void 
         return true;
     copy_once(&region, body, sizeof region);
     struct region_key *key = calloc(1, sizeof *key);
-    if (!key) /* the target believes that it is known here, and will be told that it is not */
+    if (!key) /* the target believes that the region is known here, and must be told that it is
+                 not */
         return true;
     *key = (struct region_key){.span = {region.addr, region.len},
                                .number = hdr->seq,
@@ -86,7 +87,7 @@ void region_key_gone(struct win *w, struct rma_target *t, uint32_t number, uint6
 {
     struct pkt_target *pt = t->pkt;
     struct span *span = pt ? span_list_find(&pt->regions, addr) : NULL;
-    if (!span || key_of(span)->number != number) { /* there was no memory for it */
+    if (!span || key_of(span)->number != number) { /* there was no memory for the key */
         (void)win_send_header(w, t, PKT_REGION_LEFT, number, 0, 0, 0);
         return;
     }

@@ -21,7 +21,7 @@
 #include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 
-/* Requests that are kept for later ones. */
+/* How many ended requests are kept to be used again. */
 enum { SPARE_MOST = ORIGIN_PAIR_REQUESTS };
 
 struct origin_req {
@@ -32,10 +32,11 @@ struct origin_req {
     const struct dtype *type;
     void *addr;
     size_t left, pos;  /* bytes of the packed result */
-    size_t kept;       /* of them the target keeps a copy: accumulates */
-    bool plain;        /* they go to addr as they are: result is not used */
-    uint32_t behind;   /* pt->written when it was made: its reply proves that these are done */
-    uint32_t lock_seq; /* pt->lock_seq: and that this lock is held */
+    size_t kept;       /* of these, bytes of which the target keeps a copy: those of accumulates */
+    bool plain;        /* they go to addr as they are, and result is not used */
+    uint32_t behind;   /* pt->written when the request was made: its reply proves that these
+                          operations are done */
+    uint32_t lock_seq; /* pt->lock_seq when it was made: its reply proves that this lock is held */
     uint64_t last_op;  /* as in struct pkt_target */
     struct rma_req *req;
 };
@@ -76,14 +77,16 @@ void rma_req_issued(struct rma_req *req)
 }
 
 /*
- * The threads that end the parts of a request, one of which enters it, and the one that takes it:
+ * Several threads may end the parts of a request; the one that ends the last part enters the
+ * request into the list, and another thread takes it:
  *
  *   part                       last part                    who takes
  *   A: err, user's buffer      C: pending reads B           E: takes the list
  *   B: pending -= 1 (release)     (acquire)                 F: reads err
  *                              D: enters it (release)
  *
- * C reads what B and those between have written, E (acquire) what D has: A is before F.
+ * C reads what B, or a later decrement, has written, and E (acquire) reads what D has written; so A
+ * comes before F.
  */
 static void enter(struct rma_req_list *ended, struct rma_req *req)
 {
@@ -95,7 +98,8 @@ static void enter(struct rma_req_list *ended, struct rma_req *req)
                                                     memory_order_relaxed));
 }
 
-/* All at once: nobody takes one alone, so a request may come back at the same address. */
+/* It takes the whole list at once: since nobody takes a single entry, it does no harm if a later
+ * request has the address of an earlier one. */
 struct rma_req *rma_req_take(struct rma_req_list *ended)
 {
     if (likely(!atomic_load_explicit(&ended->first, memory_order_relaxed)))
@@ -132,7 +136,8 @@ bool origin_request_room(const struct pkt_target *pt)
             map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
 }
 
-/* The allocator is slow with many that come and go together, between what others allocate. */
+/* take_spare takes a request that has ended, since malloc is slow with many objects that come and
+ * go together, between those of others. */
 static struct origin_req *take_spare(struct rma *r)
 {
     struct list_node *node = list_pop_front(&r->spare_requests);
@@ -150,8 +155,8 @@ static void put_spare(struct rma *r, struct origin_req *rq)
     r->nspare_requests++;
 }
 
-/* Under the next number that is free, never 0: so a late reply to a request that has ended is not
- * taken for another's. NULL: no memory. */
+/* new_request makes a request under the next free number, which is never 0. So a late reply to a
+ * request that has ended is not taken for a reply to another. NULL: no memory. */
 static struct origin_req *new_request(struct rma *r)
 {
     struct origin_req *rq = take_spare(r);
@@ -180,7 +185,7 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
         return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
     const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
     const size_t bytes = op->tcount * op->ttype->size;
-    /* Field by field: see rma_op_clear. */
+    /* The fields are set one by one: see rma_op_clear. */
     list_node_init(&rq->link);
     *number = rq->number;
     rq->pt = pt;
@@ -219,8 +224,9 @@ static void end_request(struct rma *r, struct origin_req *rq, int err)
     put_spare(r, rq);
 }
 
-/* All of its result is here. Packets of a pair are applied in order, and replies leave behind
- * that: so is done what was issued before it, and errors of that have come. */
+/* note_done is called when all of a request's result is here. Packets of a pair are applied in
+ * order, and replies leave after that. So all operations issued before the request are done, and
+ * their errors have come. */
 static void note_done(const struct origin_req *rq)
 {
     struct pkt_target *pt = rq->pt;
@@ -267,7 +273,7 @@ static struct origin_req *find(struct win *w, struct rma_target *t, uint32_t num
     return rq && rq->pt == t->pkt ? rq : NULL;
 }
 
-/* len bytes of the result of a request of t, from position offset on. */
+/* take_part takes len bytes of the result of a request to t, from position offset on. */
 static bool take_part(struct win *w, struct rma_target *t, const struct pkt_part *part,
                       const void *data)
 {
@@ -298,7 +304,7 @@ bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
     const char *at = body, *end = at + (hdr->len - sizeof *hdr);
     bool taken = true;
     uint32_t i = 0;
-    do { /* there is a part at least */
+    do { /* there is at least one part */
         const size_t left = (size_t)(end - at);
         struct pkt_part part = {0};
         if (left >= sizeof part)
@@ -322,7 +328,8 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         return;
     }
     struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
-    if (!(rq && rq->req) && !w->origin_side.err) { /* else the wait for the request tells it */
+    if (!(rq && rq->req) && !w->origin_side.err) { /* otherwise the wait for the request returns the
+                                                      error */
         w->origin_side.err = err;
         w->origin_side.refusal = (struct origin_refusal){t->rank + 1, why, (int64_t)hdr->offset,
                                                          hdr->seq / PKT_ERROR_BYTES};

@@ -3,11 +3,11 @@
  * replies.h - requests of operations that fetch, which wait for replies.
  *
  * Two things are called a request: struct rma_req is that of an MPI R-operation, whose parts are
- * counted by origin_charge and origin_discharge; a request by number is what one fetching operation
- * by packet waits for, and what the reply names.
+ * counted by origin_charge and origin_discharge; a request by number stands for one fetching
+ * operation by packet that awaits its reply, which names the number.
  *
- * Locks: the engine's is held by the caller, but of origin_charge and origin_discharge, which need
- * none. Nothing here waits.
+ * Locks: the caller holds the engine's lock, except for origin_charge and origin_discharge, which
+ * need none. Nothing here waits.
  */
 #ifndef MRMA_RMA_ORIGIN_REPLIES_H
 #define MRMA_RMA_ORIGIN_REPLIES_H
@@ -42,11 +42,12 @@ void origin_discharge(struct rma_req *req, int err);
 int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
                    uint32_t *number);
 
-/* What an origin may have outstanding, and so what a target may have queued for it. */
+/* How much an origin may have outstanding, and so how much a target may have queued for it. */
 enum {
-    ORIGIN_PAIR_STREAMS = 64,          /* large operations of a pair of window and target */
-    ORIGIN_PAIR_REQUESTS = 4096,       /* requests of such a pair */
-    ORIGIN_REQUESTS = 64 * 1024,       /* of the process; beyond that one of a pair */
+    ORIGIN_PAIR_STREAMS = 64,          /* large operations of a pair */
+    ORIGIN_PAIR_REQUESTS = 4096,       /* requests by number of a pair */
+    ORIGIN_REQUESTS = 64 * 1024,       /* requests by number of the process; when they are used up
+                                          each pair may have one */
     ORIGIN_PAIR_FETCHING = 1024 * 1024 /* bytes of results that the target keeps until they leave */
 };
 
@@ -59,10 +60,10 @@ bool origin_request_room(const struct pkt_target *pt);
 void origin_request_cancel(struct win *w, uint32_t number, int err);
 
 /* origin_abandon is called when the call of the R-operation of req fails with err after parts of it
- * have begun. Its requests by number end, so that replies to them are taken no more. What cannot be
- * taken back ends by itself and needs req and the user's buffers until then: in that case it
- * returns MRMA_SUCCESS, for the call has started the operation after all, and req will tell the
- * error. Otherwise it returns err, and the caller may drop req. */
+ * have begun. Its requests by number end, so that replies to them are not taken any more. Parts
+ * that cannot be taken back end by themselves and need req and the user's buffers until then: in
+ * that case the function returns MRMA_SUCCESS, since the call has started the operation after all,
+ * and req will return the error. Otherwise it returns err, and the caller may drop req. */
 int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err);
 
 /* origin_reply takes a PKT_REPLY of t: puts its parts into the buffers of the requests that they
@@ -70,8 +71,8 @@ int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err);
 bool origin_reply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
 
 /* origin_error takes a PKT_ERROR of t: the window's next synchronization returns its error, and the
- * request by number that it names, or all of the pair, end with it. It may instead be the news that
- * a process is lost (win_lost_got). */
+ * request by number that it names, or all requests of the pair, end with that error. Instead the
+ * packet may tell that a process is lost (win_lost_got). */
 void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr);
 
 /* origin_fail ends all requests by number of pt with err, since nothing will come for it any more.
