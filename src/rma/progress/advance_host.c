@@ -2,25 +2,26 @@
 /*
  * advance_host.c - see advance_host.h.
  *
- * One thread at a time is in the host's progress. The others need not be: one is enough, the host
- * would let them in one after the other, and the request by which src/mpi enters may be used by one
- * at a time. The word that says so holds the thread, so that a poll of this library from within the
- * host's progress knows whether it is called by a thread that waits here:
+ * Only one thread at a time is in the host's progress. One is enough: the host would let threads in
+ * one after the other, and the request by which src/mpi enters may be used by one thread at a time.
+ * The word `entered` holds that thread, so that a poll of this library from within the host's
+ * progress knows whether it is called by a thread that waits here:
  *
  *   thread that enters                    the next one
  *   A: entered 0 -> itself (acquire)      A: reads what B has stored, and so comes behind it
  *      the host's progress
  *   B: entered = 0 (release)
  *
- * Such a poll must not look at the channels. A thread that sleeps on their descriptors has been
- * told that there is nothing to be polled (rma_poll_surely), and relies on what comes later to make
- * a descriptor readable; and the agent and the senders would take it for a call of the host.
+ * Such a poll must not look at the channels, for two reasons. A thread that sleeps on their
+ * descriptors has been told that there is nothing to poll (rma_poll_surely), and relies on later
+ * packets to make a descriptor readable. And the agent and the senders would take the poll for a
+ * call of the host.
  *
- * Whether the host has moved something none of them says. An entry in which nothing happens takes
- * about as long as the shortest that there was, and one that copies a piece of a message takes
- * longer; then the next entry comes soon. Nothing else depends on that, since any entry may be long
- * on a machine with other work. What it is told by is written by the thread that has entered alone;
- * others may read one word of it that is older than another, and enter a little early or late.
+ * No host says whether it has moved something. An entry in which nothing happens takes about as
+ * long as the shortest entry so far, and one that copies a piece of a message takes longer; after
+ * such an entry the next one comes soon. Nothing else depends on this guess, since any entry may be
+ * long on a machine with other work. Only the thread that has entered writes the fields for the
+ * guess; others may read one of them that is older than another, and enter a little early or late.
  *
  * No locks. Neighbours: wait.c, which calls; progress.c, whose polls ask; mpi/host/host_progress.c,
  * the entry.
@@ -34,12 +35,12 @@
 enum {
     PAUSE_NS = 50000,
     PAUSE_OFTEN_NS = 10000,
-    BUSY_NS = 5000, /* longer than twice the shortest entry: has moved something */
-    BUSY_SHARE = 4, /* the part of its time that is to pass before the next one */
+    BUSY_NS = 5000, /* an entry so much longer than twice the shortest has moved something */
+    BUSY_SHARE = 4, /* the part of its time that passes before the next one */
     SLEEP_MIN_NS = 50000,
     SLEEP_MAX_NS = 1000000,
     SLEEP_GROWTH = 4,
-    ROUNDS_OF_A_WAIT = 8 /* what a wait takes besides its rounds */
+    ROUNDS_OF_A_WAIT = 8 /* what a wait costs besides its rounds, in rounds */
 };
 
 static uintptr_t this_thread(void)
@@ -59,8 +60,8 @@ bool rma_is_in_host(const struct rma *r)
     return unlikely(thread != 0) && thread == this_thread();
 }
 
-/* Notes an entry, and returns whether the host seems to have moved something. By the thread that is
- * in the host's progress. */
+/* note_entry notes an entry, and returns whether the host seems to have moved something. The thread
+ * that is in the host's progress calls it. */
 static bool note_entry(struct rma *r, uint64_t took, uint64_t left_at)
 {
     struct progress_rma *p = &r->progress;
@@ -121,7 +122,7 @@ void rma_count_wait(struct rma *r, unsigned rounds)
         rma_advance_host(r, r->clock());
 }
 
-/* One part of a sleep. Returns whether a descriptor is readable. */
+/* sleep_part sleeps one part of a sleep. Returns whether a descriptor is readable. */
 static bool sleep_part(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
                        uint64_t ns)
 {

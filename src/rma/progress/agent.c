@@ -2,20 +2,20 @@
 /*
  * agent.c - the agent thread: serves packets while the application is elsewhere.
  *
- * It never calls MPI. Where all channels wake sleepers through events it sleeps on its
- * event. Senders do not wake it while a call of the host polls (sys/polling.h), and
- * nobody tells when that call ends: as long as packets are served so it sleeps for a short time
- * only, and serves what it finds then. Otherwise it sleeps without limit.
+ * It never calls MPI. Where all channels wake sleepers through events it sleeps on its event.
+ * Senders do not wake it while a call of the host polls (sys/polling.h), and nobody tells when that
+ * call ends: so as long as such calls serve packets the agent sleeps for a short time only, and
+ * serves what it finds then. Otherwise it sleeps without limit.
  *
- * What calls have left unsent it sends (unsent.h). As long as a look at that is due it sleeps for
- * the rest of the period only, whoever polls.
+ * The agent sends what calls have left unsent (unsent.h). While a look at that is due it sleeps
+ * only for the rest of the period, whoever polls.
  *
- * Where a channel wakes nobody at all it polls, sleeping for a time that grows while nothing comes
- * (rma_pause).
+ * Where a channel wakes nobody at all the agent polls it, and sleeps in between for a time that
+ * grows while nothing comes (rma_pause).
  *
- * Where a channel has a descriptor it blocks in poll on that and on its
- * event's doorbell, but leaves the descriptor alone while the application polls, which
- * would be slowed down by a second thread that wakes up for each of its packets:
+ * Where a channel has a descriptor the agent blocks in poll(2) on that and on its event's doorbell.
+ * But while the application polls the agent stays away from the descriptor, since a second thread
+ * that wakes up for each packet would slow the application down:
  *
  *   watch   on descriptor and doorbell, without limit: nobody else polls
  *   short   on the doorbell for a short time: application threads, or a call of the
@@ -28,11 +28,12 @@
  *   B: watcher is 0? do not sleep   D: agent_off? wake the agent    F: watcher is 0? do not sleep
  *                                      sleepers? wake them
  *
- * All are sequentially consistent: B sees C or D sees A, and F sees C or D sees E. The watcher's
- * last packets are its own to find (it polls before it blocks), later ones make the descriptor
- * readable for the agent, whose wait_begin says whether any are there already. After a short sleep
- * in which nobody has polled the agent watches again; a packet waits for it so long at most. While
- * it is off, senders in shared memory wake the watcher, and who stops to watch wakes the agent.
+ * All are sequentially consistent: B sees C or D sees A, and F sees C or D sees E. The watcher
+ * finds packets that come before it blocks, since it polls before that; later packets make the
+ * descriptor readable for the agent, whose wait_begin says whether any are there already. After a
+ * short sleep in which nobody has polled the agent watches again; a packet waits for the agent no
+ * longer than that. While the agent is off, senders in shared memory wake the watcher, and a
+ * watcher that stops wakes the agent.
  *
  * Locks: the engine's, for each round. Neighbours: progress.c, wait.c.
  */
@@ -46,7 +47,8 @@
 #include "rma/win/win.h"
 
 enum {
-    UNSENT_SLEEP_NS = 200000, /* a channel does not tell when there is room for what is queued */
+    UNSENT_SLEEP_NS = 200000, /* used where a channel does not tell when there is room for what is
+                                 queued */
     CHECK_SLEEP_NS = 500000000,
     SHORT_SLEEP_NS = 250000,
     SHORT_SLEEP_MAX_NS = 1000000
@@ -57,7 +59,8 @@ static bool others_poll(const struct rma *r)
     return polling_threads_poll(r->env->polling);
 }
 
-/* One round; the application's threads that sleep for what it brings about are woken. */
+/* agent_round does one round of progress, and wakes the application's threads if anything moved,
+ * since they may sleep for that. */
 static bool agent_round(struct rma *r, bool *block)
 {
     rma_check_waiting(r);
@@ -67,7 +70,7 @@ static bool agent_round(struct rma *r, bool *block)
     return moved;
 }
 
-/* Of two limits of time of which 0 is none. */
+/* shorter returns the shorter of two limits of time, of which 0 means no limit. */
 static uint64_t shorter(uint64_t a, uint64_t b)
 {
     return a && (!b || a < b) ? a : b;
@@ -87,11 +90,12 @@ static bool stopped(const _Atomic bool *stop)
 
 struct short_sleep {
     uint32_t polls; /* rma->progress.polls when the agent looked last */
-    uint64_t ns;    /* length of the last one; 0: the agent has slept without limit since */
-    bool looked;    /* it has woken up for a look at what is unsent, not for a packet */
+    uint64_t ns;    /* length of the last short sleep; 0: the agent has slept without limit since */
+    bool looked;    /* the agent has woken up for a look at what is unsent, not for a packet */
 };
 
-/* How long the next one is: each is longer than the one before, up to a limit. */
+/* longer returns the length of the next short sleep: each is longer than the one before, up to a
+ * limit. */
 static uint64_t longer(struct short_sleep *s)
 {
     if (s->ns == 0)
@@ -101,7 +105,7 @@ static uint64_t longer(struct short_sleep *s)
     return s->ns;
 }
 
-/* Have packets been served by others since the agent looked last? */
+/* others_have_polled returns whether others have served packets since the agent looked last. */
 static bool others_have_polled(const struct rma *r, struct short_sleep *s)
 {
     const uint32_t polls = atomic_load_explicit(&r->progress.polls, memory_order_relaxed);
@@ -110,9 +114,9 @@ static bool others_have_polled(const struct rma *r, struct short_sleep *s)
     return changed;
 }
 
-/* Senders leave the agent alone where a call of the host polls. As long as that is so, and there is
- * something to poll, its sleep is short: it has been woken for a packet, or one was served during
- * the last short sleep. Sets s->ns. */
+/* sleep_beside_host sets s->ns, the length of the next sleep. Senders do not wake the agent while a
+ * call of the host polls. As long as that is so, and packets come (the agent was woken for one, or
+ * one was served during the last short sleep), the sleep is short. */
 static void sleep_beside_host(struct rma *r, struct short_sleep *s)
 {
     const bool served = others_have_polled(r, s) || (s->ns == 0 && !s->looked);
@@ -124,14 +128,15 @@ static void sleep_beside_host(struct rma *r, struct short_sleep *s)
     polling_agent_sleeps(r->env->polling, s->ns != 0);
 }
 
-/* Until it polls again, where nobody wakes it. Who polls beside it does not tell when he stops. */
+/* pause_of returns the time until the agent polls again, where nobody wakes it. Other threads that
+ * poll do not tell when they stop. */
 static uint64_t pause_of(const struct rma *r)
 {
     const uint64_t pause = rma_pause(r);
     return pause && others_poll(r) ? SHORT_SLEEP_MAX_NS : pause;
 }
 
-/* Sleep until an event comes. */
+/* sleep_on_event sleeps until an event comes. */
 static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct short_sleep *s)
 {
     struct event *ev = &r->env->polling->agent;
@@ -146,7 +151,7 @@ static void sleep_on_event(struct rma *r, const _Atomic bool *stop, struct short
     event_leave(ev);
 }
 
-/* The application polls, or sleeps on the descriptor: stay away from it. */
+/* stay_away keeps away from the descriptor, since the application polls or sleeps on it. */
 static void stay_away(struct rma *r, struct short_sleep *s)
 {
     atomic_store_explicit(&r->progress.agent_off, true, memory_order_seq_cst); /* A */
@@ -159,7 +164,7 @@ static void stay_away(struct rma *r, struct short_sleep *s)
     atomic_store_explicit(&r->progress.agent_off, false, memory_order_relaxed);
 }
 
-/* Sleep until the descriptors or the event have something. */
+/* sleep_on_descriptors sleeps until the descriptors or the event have something. */
 static void sleep_on_descriptors(struct rma *r, const int *fds, unsigned n,
                                  const _Atomic bool *stop, struct short_sleep *s)
 {
@@ -196,7 +201,8 @@ void rma_agent_ended(struct rma *r)
     r->progress.agent = false;
 }
 
-/* Nobody but the agent itself finds its own number there: advance_host.c asks. */
+/* agent_is stores the agent's thread. advance_host.c compares it with the calling thread, so only
+ * the agent finds itself there. */
 static void agent_is(struct rma *r, uintptr_t thread)
 {
     atomic_store_explicit(&r->progress.agent_thread, thread, memory_order_relaxed);

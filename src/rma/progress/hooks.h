@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hooks.h - what waits and rounds of progress need of the rooms above this one. The layer's start
- * (layer.c) enters their functions; the table is the same for as long as the layer lives.
+ * hooks.h - functions of the rooms above this one that waits and rounds of progress need. The
+ * layer's start (layer.c) enters them; the table does not change while the layer lives.
  */
 #ifndef MRMA_RMA_PROGRESS_HOOKS_H
 #define MRMA_RMA_PROGRESS_HOOKS_H
@@ -14,23 +14,25 @@ struct rma_target;
 struct rma_wait;
 struct win;
 
-/* All are called under the engine's lock, but report_wait. None waits for a call of another
+/* All are called under the engine's lock, except report_wait. None waits for a call of another
  * process. */
 struct progress_hooks {
     /* grant_locks is called in every round while packets wait for a lock of this process
-     * (rma.lock_wins is not empty): it grants what can be granted. Returns whether anything was. */
+     * (rma.lock_wins is not empty): it grants the locks that can be granted. Returns whether it has
+     * granted any. */
     bool (*grant_locks)(struct rma *r);
 
-    /* requests_due returns whether anybody awaits in w that replies or, by a request,
-     * notifications come, that large operations leave, or a lock of this process. */
+    /* requests_due returns whether anybody awaits something in w: that replies come or, for a
+     * request, notifications, that large operations leave, or that a lock of this process is
+     * granted. */
     bool (*requests_due)(const struct win *w);
 
     /* fail_requests ends the requests of w with err: a process of w has died, and somebody waits.
      */
     void (*fail_requests)(struct win *w, int err);
 
-    /* awaits returns whether this process awaits something of t: what wait (NULL: none of the
-     * library's) is for, a reply, notifications, or a lock that t holds here. */
+    /* awaits returns whether this process awaits something of t: what wait waits for (NULL: it is
+     * in no wait of the library), a reply, notifications, or a lock that t holds here. */
     bool (*awaits)(struct win *w, const struct rma_wait *wait, const struct rma_target *t);
 
     /* lose makes operations on t, and synchronization with it, fail from now on. It is called once,

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lost.c - see lost.h. On the node the news is a word in every control block; it goes through the
- * network as a PKT_ERROR. Partners that are not known yet are made; who cannot be made or reached
- * is left out: the graph has other ways. Locks: the engine's.
+ * lost.c - see lost.h. On the node a word in every control block tells the news; a PKT_ERROR takes
+ * it over the network. Targets of partners that are not made yet are made; a partner that cannot be
+ * made or reached is left out, since the news has other ways. Locks: the engine's.
  *
- * Who hears of a loss stores it into the control blocks of the node:
+ * A process that hears of a loss stores it into the control blocks of the node:
  *
  *   one that has heard                        owner of the block
  *   ctl.lost = generation, rank (relaxed)     reads ctl.lost in a long wait (relaxed)
  *   event_notify                              generation not its window's: no news
  *
- * Nothing else is published by it, so it needs no order; who sleeps is woken by the event count.
- * The store may come when the owner has left the window and its block serves a later one, or is
- * being cleared for it: a block is never anything but a control block, the word is one aligned
- * store of 64 bits, and no two windows of a process have the same generation. Either the clearing
- * wins, and the news is dropped, or the store, and it is not taken for news.
+ * The word publishes nothing else, so it needs no order; the event count wakes sleepers. The store
+ * may come when the owner has left the window and its block serves a later window, or is being
+ * cleared for one. That does no harm: such memory is never anything but a control block, the word
+ * is one aligned store of 64 bits, and no two windows of a process have the same generation. Either
+ * the clearing wins, and the word is gone; or the store wins, and its generation is not that of the
+ * later window.
  */
 #include "rma/progress/lost.h"
 
@@ -23,15 +24,16 @@
 #include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
-/* Which process it is; 0: not known here. */
+/* uid_of returns the number of the process of rank; 0: it is not known here. */
 static uint64_t uid_of(const struct win *w, int rank)
 {
     const struct rma_target *t = win_peek(w, rank);
     return t->peer ? t->peer->uid : records_are_there(w) ? record_proc(w, rank)->uid : 0;
 }
 
-/* What this process waits for in its other windows with the lost one may be held up by
- * others that have ended since they heard of the loss in the first. Loops over all ranks, once. */
+/* lose_in_others tells the other windows that have the lost process. What this process waits for
+ * there may never come, since other processes may have ended after they heard of the loss in the
+ * first window. It loops over all ranks, once. */
 static void lose_in_others(const struct win *w, int rank)
 {
     const struct rma *r = w->rma;
@@ -46,8 +48,8 @@ static void lose_in_others(const struct win *w, int rank)
     }
 }
 
-/* Of a target that was never used, and of this process, which others may have given up, only the
- * first loss of the window tells. */
+/* is_known returns whether the loss of t is known. For a target that was never used, and for this
+ * process itself, which others may have given up, only the first loss of the window tells that. */
 static bool is_known(const struct win *w, const struct rma_target *t)
 {
     return t->peer && !t->peer->self ? t->lost : win_has_lost(w);
@@ -73,12 +75,13 @@ void win_lost(struct win *w, int rank)
         if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
             target_sync(t)->tell_lost(w, t, rank);
     }
-    LIST_EACH (node, &w->remote) { /* who waits for this one, should its partners be lost, too */
+    LIST_EACH (node, &w->remote) { /* those who wait for this process must hear of it even if its
+                                      partners are lost, too */
         t = LIST_ENTRY(node, struct rma_target, remote_link);
         if (t->rank != rank)
             target_sync(t)->tell_lost(w, t, rank);
     }
-    if (gone) /* it may live and be given up: then it has been told, too */
+    if (gone) /* if it lives and was given up, it has been told, too */
         w->rma->progress.hooks->lose(w, gone);
 }
 

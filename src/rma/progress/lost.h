@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lost.h - a process of a window has died, or cannot be reached any more: all
- * others hear of it, also those that have nothing to do with it.
+ * lost.h - tells all processes of a window that one of them has died or cannot be reached any more,
+ * also those that have nothing to do with it.
  *
- * Who waits may do so for a process that is well but waits itself, in the end for the
- * lost one; and it does not know all others of a large window. So who finds out reports it
- * to its partners, the ranks 2^k after its own, and to all that it has had to do with, and
- * who hears of it for the first time does the same. Everybody's long waits in the window end
- * with an error then (wait.c), and in all other windows that the two have together. What the lost
- * one has in memory that is mapped here stays, but is used no more: operations on it, and calls
- * that synchronize with it alone or with all, fail at once (hooks.h, lose).
+ * A process may wait for another that is well but waits itself, in the end for the lost one; and in
+ * a large window it does not know all others. So a process that finds out about a loss reports it
+ * to its partners, the ranks 2^k after its own, and to all processes with which it has had to do;
+ * each process that hears of the loss for the first time does the same. Then the long waits of all
+ * processes in the window end with an error (wait.c), and so do their waits in all other windows
+ * that they have together with the lost process. Memory of the lost process that is mapped here
+ * stays mapped, but is not used any more: operations on it, and calls that synchronize with it
+ * alone or with all, fail at once (hooks.h, lose).
  */
 #ifndef MRMA_RMA_PROGRESS_LOST_H
 #define MRMA_RMA_PROGRESS_LOST_H
@@ -18,12 +19,13 @@ struct win;
 struct pkt_hdr;
 
 /* win_lost notes that the process of rank is lost, tells the others of w, and does the same in all
- * other windows that this process and that one have together. If it is known already nothing
- * happens. Under the engine's lock; does not wait. */
+ * other windows that this process and the lost one have together. If the loss is known already it
+ * does nothing. Under the engine's lock; does not wait. */
 void win_lost(struct win *w, int rank);
 
-/* win_who_is_lost returns the first rank of w that was lost, as far as this process has heard, also
- * by what a peer of the node has just stored for it; -1: none. Under the engine's lock. */
+/* win_who_is_lost returns the first rank of w that was lost, as far as this process has heard; it
+ * also looks at what a peer of the node may just have stored for it. -1: none. Under the engine's
+ * lock. */
 int win_who_is_lost(struct win *w);
 
 /* win_lost_error is for calls that synchronize with all processes of w: it returns

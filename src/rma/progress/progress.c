@@ -3,10 +3,9 @@
  * progress.c - rounds of progress, by application threads inside the library's
  * calls and by the agent (agent.c).
  *
- * One thread at a time polls (the engine's lock, tried); who does not get it
- * knows that somebody else makes progress. Application threads that sleep for
- * something that the agent brings about are woken by it: it notifies this
- * process's event whenever anything moved.
+ * One thread at a time polls: it tries to take the engine's lock, and if that fails another thread
+ * makes progress. The agent wakes application threads that sleep for something that it brings
+ * about: it notifies this process's event whenever anything has moved.
  */
 #include "rma/progress/progress.h"
 
@@ -35,7 +34,7 @@ static bool poll_locked(struct rma *r)
     return moved;
 }
 
-/* Only whether polls changes counts: threads may lose each other's. */
+/* It matters only whether polls changes, so threads may lose each other's counts. */
 static void note_poll(struct rma *r)
 {
     atomic_store_explicit(&r->progress.polls,
@@ -80,7 +79,8 @@ bool rma_progress(struct rma *r)
     return r->progress.packets && rma_poll(r);
 }
 
-/* The longer nothing has come the longer: an eighth of that time later at most it is seen. */
+/* The pause is an eighth of the time in which nothing has come, so a packet is seen at most so much
+ * later. */
 uint64_t rma_pause(const struct rma *r)
 {
     if (!ch3_must_poll(r->ch3))
@@ -101,9 +101,10 @@ bool rma_uses_packets(const struct rma *r)
     return r->progress.packets;
 }
 
-/* A look at the network is a system call with some providers: the next one comes an eighth of the
- * time later in which nothing has come. Takes the one that is due now, and sets when the next one
- * is; false: none is due. Threads may both take it, or both put it off. */
+/* With some providers a look at the network is a system call, so the next look comes after an
+ * eighth of the time in which nothing has come. take_due_look takes a look that is due now, and
+ * sets when the next one is due; false: none is due. Two threads may both take it, or both put it
+ * off. */
 static bool take_due_look(struct rma *r, uint64_t now)
 {
     const uint64_t looks_at = atomic_load_explicit(&r->progress.look_due_at, memory_order_relaxed);
@@ -121,12 +122,13 @@ static bool take_due_look(struct rma *r, uint64_t now)
     return true;
 }
 
-/* Calls in a loop, of the host or of the program, are not to be slowed down, and even a look at the
- * clock costs more than many of their rounds. Some hosts make a system call in each round, and none
- * of their rounds may be left out.
+/* look_at_network must not slow down calls in a loop, of the host or of the program, and even a
+ * look at the clock costs more than many of their rounds. Some hosts make a system call in each
+ * round, so their rounds are slow, and none of them may be left out.
  *
- * A look in vain is not noted: it must not keep the agent from the descriptor, which tells it of
- * the next packet at once. One that serves something is, and the agent stays away for a while. */
+ * A look that finds nothing is not noted, since it must not keep the agent from the descriptor,
+ * which tells it of the next packet at once. A look that serves something is noted, and the agent
+ * stays away for a while. */
 static bool look_at_network(struct rma *r)
 {
     if (!pace_due(&r->progress.look_pace))
@@ -151,7 +153,8 @@ static bool locks_wait(const struct rma *r)
 
 static bool look(struct rma *r)
 {
-    /* Packets that wait for a lock of this process are in no channel any more. */
+    /* Packets that wait for a lock of this process are not in a channel any more, so they need a
+     * look of their own. */
     if (ch3_pending_silent(r->ch3) || unsent_poll_due(r) || locks_wait(r))
         return rma_poll(r);
     return ch3_looks_by_calls(r->ch3) && look_at_network(r);
@@ -231,18 +234,20 @@ void rma_polling_end(struct rma *r)
 {
     polling_poll_end(r->env->polling);
     if (r->progress.agent) {
-        /* What came through a descriptor since the last poll the agent finds by itself, at
-         * the end of its short sleep at the latest (agent.c): ringing for it would cost more than
-         * a round trip, for descriptors that are often readable without need. */
+        /* The agent finds by itself what has come through a descriptor since the last poll, at the
+         * end of its short sleep at the latest (agent.c). To ring for it would cost more than a
+         * round trip, and descriptors are often readable without need. */
         if (ch3_pending_silent(r->ch3))
-            (void)rma_poll(r); /* costs less than the agent does; what comes from now on wakes it */
+            (void)rma_poll(r); /* costs less than the agent; packets that come from now on wake
+                                  it */
         if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) || locks_wait(r))
             event_wake(&r->env->polling->agent, r->env->doorbell_fd);
     }
 }
 
 /*
- * Who polls now pushes what is queued, or wakes the agent when it leaves (rma_polling_end):
+ * A thread that polls now pushes what is queued, or wakes the agent when it stops
+ * (rma_polling_end):
  *
  *   thread that queues                    thread that stops polling
  *   A: unsent += 1; fence                 C: polling -= 1; fence

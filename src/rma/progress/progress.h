@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * progress.h - moving packets on, from any thread (progress.c), and the agent thread (agent.c).
+ * progress.h - moves packets on, from any thread (progress.c), and runs the agent thread (agent.c).
  *
  * Errors of what a round does are not returned here: a connection that is lost ends its requests,
- * and who waits finds it out (wait.h).
+ * and threads that wait find it out (wait.h).
  */
 #ifndef MRMA_RMA_PROGRESS_PROGRESS_H
 #define MRMA_RMA_PROGRESS_PROGRESS_H
@@ -12,21 +12,22 @@
 
 #include "rma/win/win.h"
 
-/* rma_poll does one round of progress if no other thread is about one: it delivers packets that
+/* rma_poll does one round of progress if no other thread is doing one: it delivers packets that
  * have come, sends what is queued, and grants locks that packets wait for. Returns whether anything
  * moved. Without the engine's lock; never waits. */
 bool rma_poll(struct rma *r);
 
-/* rma_poll_surely does one round as rma_poll, but waits until other threads have given back the
- * engine's lock: it is the last look before sleeping, which may not rely on a round of somebody
- * else that began earlier. It sets *block (block may be NULL) to whether nothing moved and the
- * calling thread may now block on the channels' descriptors. Returns whether anything moved.
- * Without the engine's lock. */
+/* rma_poll_surely does one round like rma_poll, but waits until other threads have given back the
+ * engine's lock: it is the last look before a sleep, which may not rely on another thread's round
+ * that began earlier. It sets *block (block may be NULL) to whether nothing moved and the calling
+ * thread may now block on the channels' descriptors. Returns whether anything moved. Without the
+ * engine's lock. */
 bool rma_poll_surely(struct rma *r, bool *block);
 
-/* rma_grant_released does one round where packets wait for a lock of this process and there is no
- * agent: the calling thread has given back its lock on this process's own memory, and may call the
- * library late, or never, before the others have theirs. Without the engine's lock; never waits. */
+/* rma_grant_released does one round if packets wait for a lock of this process and there is no
+ * agent. The calling thread has just given back its lock on this process's own memory, and may call
+ * the library late, or never again, while others wait for that lock. Without the engine's lock;
+ * never waits. */
 void rma_grant_released(struct rma *r);
 
 /* rma_pending returns whether a packet waits to be polled, in any channel. With or without the
@@ -37,26 +38,26 @@ bool rma_pending(struct rma *r);
  * that senders need not wake the agent. May be nested. Without the engine's lock. */
 void rma_polling_begin(struct rma *r);
 
-/* rma_polling_end ends rma_polling_begin. What has come meanwhile is served by one more round, or
- * left to the agent, which is woken. Without the engine's lock. */
+/* rma_polling_end ends rma_polling_begin. Packets that have come meanwhile are served by one more
+ * round, or left to the agent, which is woken. Without the engine's lock. */
 void rma_polling_end(struct rma *r);
 
 /* rma_learn_node notes that a window has procs processes on this node, which may use cpus
- * processors together. What the window with the most processes says is kept. While that window is
- * created. */
+ * processors together. The values of the window with the most processes are kept. It is called
+ * while that window is created. */
 void rma_learn_node(struct rma *r, int procs, unsigned cpus);
 
 /* rma_node_procs returns how many processes of this node the largest window had, 0 before the first
  * one. Any thread. */
 int rma_node_procs(const struct rma *r);
 
-/* rma_is_oversubscribed returns whether these are more than the processors that they may use. Any
- * thread. */
+/* rma_is_oversubscribed returns whether there are more of these processes than processors that they
+ * may use. Any thread. */
 bool rma_is_oversubscribed(const struct rma *r);
 
 /* rma_use_packets decides how waits are spent from now on, when a window is created and
- * rma_learn_node has been called for it. packets: the window sends or receives some, so that all
- * waits of the process poll. */
+ * rma_learn_node has been called for it. packets says that the window sends or receives packets, so
+ * that all waits of the process poll. */
 void rma_use_packets(struct rma *r, bool packets);
 
 /* rma_queued is what ch3 calls, with the struct rma, when packets are queued that only a poll
@@ -65,8 +66,9 @@ void rma_queued(void *rma);
 
 /* ---- the agent ---- */
 
-/* rma_agent_begins notes that the agent is about to be started: that is before it can sleep, for
- * threads that stop polling must know. From then on the engine's lock is taken by all. */
+/* rma_agent_begins notes that the agent is about to be started. It is called before the agent can
+ * sleep, since threads that stop polling must know of the agent. From then on all threads take the
+ * engine's lock. */
 void rma_agent_begins(struct rma *r);
 
 /* rma_agent_ended notes that the agent has ended, or could not be started. */
@@ -79,8 +81,8 @@ static inline bool rma_has_agent(const struct rma *r)
 }
 
 /* rma_pause returns for how long, in nanoseconds, a thread may sleep before it polls again, where a
- * channel wakes nobody (CH3_CAP_POLLED); it grows while nothing comes, up to a limit. 0: such there
- * is none. */
+ * channel wakes nobody (CH3_CAP_POLLED); the time grows while nothing comes, up to a limit. 0:
+ * there is no such channel. */
 uint64_t rma_pause(const struct rma *r);
 
 /* rma_agent_limit returns the longest time that the agent may sleep now, in nanoseconds; 0: until

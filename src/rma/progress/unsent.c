@@ -2,15 +2,15 @@
 /*
  * unsent.c - see unsent.h.
  *
- * Invariant: an entry is in the list, or in a list of those that leave at this moment, which one
- * thread walks under the engine's lock; leave() may take others out of either, since a target that
- * is found to be lost loses all that is kept for it.
+ * Invariant: an entry is either in the list, or in a list of entries that leave at this moment,
+ * which one thread walks under the engine's lock. leave() may take other entries out of both lists,
+ * since all that is kept for a target is dropped when the target is found to be lost.
  */
 #include "rma/progress/unsent.h"
 
 #include "rma/progress/progress.h"
 
-enum { ROOM_LOOKS = 16 }; /* periods from look to look at most, while nothing has room */
+enum { ROOM_LOOKS = 16 }; /* most periods between two looks, while nothing has room */
 
 void unsent_init(struct rma *r)
 {
@@ -35,7 +35,8 @@ void unsent_await(struct rma *r, struct unsent *u)
     atomic_fetch_add_explicit(&r->progress.unsent.awaited, 1, memory_order_relaxed);
 }
 
-/* An entry that may not leave yet for want of room is looked at again. Returns whether any left. */
+/* leave_all lets all entries of the list leave; it puts back those that may not leave yet for want
+ * of room. Returns whether any has left. */
 static bool leave_all(struct rma *r, struct list *leaving)
 {
     struct list_node *node;
@@ -81,7 +82,7 @@ static bool is_due(const struct rma *r, uint64_t now)
            now >= atomic_load_explicit(&r->progress.unsent.due_at, memory_order_relaxed);
 }
 
-/* When the next look is: all that is entered waits for room (stuck), or more may come. */
+/* plan_next sets when the next look is; stuck says that all that is entered waits for room. */
 static void plan_next(struct unsent_list *all, bool stuck, uint64_t now)
 {
     const uint64_t limit = ROOM_LOOKS * all->look_ns;

@@ -2,13 +2,13 @@
 /*
  * wait.c - spin, yield, sleep. See wait.h.
  *
- * While a thread polls here, senders of packets need not wake the agent (sys/polling.h). It also
- * moves on what the host has to do (advance_host.h).
+ * While a thread polls here, senders of packets need not wake the agent (sys/polling.h). The thread
+ * also lets the host make progress (advance_host.h).
  *
- * Packets of a channel with a descriptor (the network) wake by that. One thread at a
- * time, the watcher, blocks on it and on the own event's doorbell; others sleep on the
- * event and are notified by the watcher's polls. Who stops to watch, its wait being
- * over, wakes the others: one of them takes over (and the agent: agent.c).
+ * Packets of a channel with a descriptor (the network) make the descriptor readable. One thread at
+ * a time, the watcher, blocks on the descriptor and on the doorbell of the process's own event;
+ * other threads sleep on the event, and the watcher's polls notify them. When the watcher's wait is
+ * over it wakes the others, of which one becomes the watcher, and the agent (agent.c).
  *
  *   watcher                               another one that sleeps
  *   A: watcher = 0; fence                 C: sleepers += 1; fence
@@ -31,25 +31,29 @@ enum {
     SPINS_ALONE = 4000, /* rounds without a look at the clock where processors suffice */
     SPINS_OVERSUBSCRIBED = 1,
     SPINS_CALL_AGENTS = 1500, /* about as long as a wake-up takes */
-    SPINS_SERVED = 256,    /* after a packet, where processors suffice: the next one may be near */
-    YIELDS_PER_CLOCK = 16, /* at most: fewer where each gives the processor away */
+    SPINS_SERVED = 256,    /* rounds after a packet where processors suffice, since the next packet
+                              may come soon */
+    YIELDS_PER_CLOCK = 16, /* at most; fewer where each yield gives the processor away */
     YIELDS_NS = 10000,
-    POLLS_PER_CLOCK = 256, /* that moved something: at most */
+    POLLS_PER_CLOCK = 256, /* polls that moved something, at most */
     POLLS_NS = 50000,
     TESTS_PER_CLOCK = 64, /* at most */
     TESTS_NS = 10000,
-    CALLS_PER_LOOK_MIN = 16, /* rare calls do not wait for each other: few of them pay for a look */
+    CALLS_PER_LOOK_MIN = 16, /* a program whose calls are rare looks soon: few calls pass without a
+                                look */
     CALLS_PER_LOOK = 2048,
     CALLS_NS = 1000000,
-    TESTS_PER_YIELD = 8, /* on an oversubscribed node: who is waited for may need the processor */
-    YIELD_NS_ALONE = 500000, /* then yield for so long, then sleep */
+    TESTS_PER_YIELD = 8, /* on an oversubscribed node: the process for which this one waits may need
+                            the processor */
+    YIELD_NS_ALONE = 500000, /* a wait yields for so long, and then sleeps */
     YIELD_NS_OVERSUBSCRIBED = 200000,
     SHORT_SLEEP_NS =
-        200000, /* poll_only, packets to poll and no agent, or packets that wait for room */
+        200000, /* used with poll_only, where packets must be polled and there is no agent, or while
+                   packets wait for room */
     LONG_SLEEP_NS = 500000000
 };
 
-/* What is waited for has not come within the time of a wake-up. */
+/* call_agents is called when the condition has not come true within the time of a wake-up. */
 static void call_agents(const struct win *w, const struct rma_wait *wait)
 {
     for (int i = 0; i < w->nlocal; i++)
@@ -80,7 +84,8 @@ int rma_lost(const struct win *w, const struct rma_target *t)
                     w->index, t->peer->pid);
 }
 
-/* It has ended, or forgotten this process, and nothing comes any more, though something must. */
+/* ended_early returns whether the peer has ended, or has forgotten this process, so that nothing
+ * comes any more although this process still awaits something. */
 static bool ended_early(struct win *w, const struct rma_target *t, const struct rma_wait *wait)
 {
     return ch3_vc_is_closed(&t->peer->vc) && w->rma->progress.hooks->awaits(w, wait, t) &&
@@ -94,7 +99,7 @@ static int check_target(struct win *w, struct rma_target *t, const struct rma_wa
         return MRMA_SUCCESS;
     const bool alive = r->env->peer_alive(r->env->ctx, t->peer);
     const bool ended = alive && ended_early(w, t, wait);
-    if (!alive || ended) /* what is queued to it may refer to windows freed now */
+    if (!alive || ended) /* what is queued to it may refer to windows that are freed now */
         ch3_vc_lost(&t->peer->vc);
     const bool lost = ch3_vc_is_lost(&t->peer->vc);
     if (!alive || lost)
@@ -109,8 +114,8 @@ static int check_target(struct win *w, struct rma_target *t, const struct rma_wa
     return lost || t->lost ? rma_lost(w, t) : MRMA_SUCCESS;
 }
 
-/* Those that this process has to do with. Under the engine's lock, in one piece: another thread may
- * free the window as soon as it has the lock. */
+/* check_peers checks the peers with which this process has to do. It keeps the engine's lock all
+ * the time, since another thread may free the window as soon as it has the lock. */
 static int check_peers(struct win *w, const struct rma_wait *wait)
 {
     int err = MRMA_SUCCESS;
@@ -130,8 +135,8 @@ static int check_peers(struct win *w, const struct rma_wait *wait)
                     "rank %d of window %u is lost, another process says", heard, w->index);
 }
 
-/* Windows in which something is awaited that only its request tells of, or in which others wait for
- * a lock of this process. */
+/* check_requests checks the windows in which only a request tells that something is awaited, or in
+ * which others wait for a lock of this process. */
 static int check_requests(struct rma *r)
 {
     int err = MRMA_SUCCESS;
@@ -169,7 +174,7 @@ void rma_check_waiting(struct rma *r)
         (void)check_now_and_then(r, NULL, r->clock());
 }
 
-/* Let others run for a moment. */
+/* yield_processor lets other processes run for a moment. */
 static void yield_processor(struct rma *r)
 {
     if (unlikely(r->env->idle != NULL))
@@ -202,11 +207,11 @@ void rma_progress_requests(struct rma *r)
     if (unsent_awaited(r))
         unsent_send_awaited(r);
     (void)rma_progress(r);
-    (void)rma_between_tests(r, NULL); /* the requests say it themselves */
+    (void)rma_between_tests(r, NULL); /* the requests return the errors themselves */
 }
 
-/* Sleep on ev; or, with n descriptors, on these and the own event, as the watcher. Returns whether
- * a descriptor was readable then. */
+/* sleep_on sleeps on ev; or, if n is not 0, on the n descriptors and the process's own event, as
+ * the watcher. Returns whether a descriptor was readable then. */
 static bool sleep_on(struct rma *r, struct event *ev, uint32_t ticket, const int *fds, unsigned n,
                      uint64_t ns)
 {
@@ -221,7 +226,8 @@ static bool sleep_on(struct rma *r, struct event *ev, uint32_t ticket, const int
     return readable;
 }
 
-/* Become the one thread that blocks on the channels' descriptors. */
+/* watch_begin makes the caller the one thread that blocks on the channels' descriptors. False:
+ * another thread is. */
 static bool watch_begin(struct rma *r)
 {
     return !atomic_load_explicit(&r->progress.watcher, memory_order_relaxed) &&
@@ -239,7 +245,8 @@ static void watch_end(struct rma *r)
         event_wake(&own->threads, r->env->doorbell_fd);
 }
 
-/* For how long to sleep at most. poll: something has to be polled for before long. */
+/* sleep_limit returns for how long to sleep at most. poll says that something must be polled for
+ * soon. */
 static uint64_t sleep_limit(const struct rma *r, bool poll)
 {
     const uint64_t limit = poll ? SHORT_SLEEP_NS : LONG_SLEEP_NS, pause = rma_pause(r);
@@ -248,8 +255,8 @@ static uint64_t sleep_limit(const struct rma *r, bool poll)
     return look && look < least ? look : least;
 }
 
-/* Sleep once on the own event and n descriptors, as the watcher. Returns whether a descriptor has
- * woken it. */
+/* sleep_watching sleeps once on the process's own event and n descriptors, as the watcher. Returns
+ * whether a descriptor has woken it. */
 static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int *fds, unsigned n)
 {
     struct rma *r = w->rma;
@@ -264,8 +271,8 @@ static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int
     return woken;
 }
 
-/* Sleep once. polled: this thread has announced that it polls packets. *watching: it
- * is the watcher, from here on. Returns whether a descriptor has woken it. */
+/* sleep_once sleeps once. polled says that this thread has announced that it polls packets.
+ * *watching is set if it is the watcher from now on. Returns whether a descriptor has woken it. */
 static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
 {
     struct rma *r = w->rma;
@@ -293,7 +300,7 @@ static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, 
     return false;
 }
 
-/* What is looked at from time to time: has a peer died, is a report due? */
+/* State of the questions that a wait asks from time to time: has a peer died, is a report due? */
 struct patience {
     uint64_t start, awake, next_check, next_report, hang_ns;
 };
@@ -305,7 +312,8 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
         rma_enter(w->rma);
         int err = check_peers(w, wait);
         rma_leave(w->rma);
-        if (err && !check(w->rma, wait)) /* it may have done its part before it ended */
+        if (err && !check(w->rma, wait)) /* the lost process may have done its part before it
+                                            ended */
             return err;
         rma_check_waiting(w->rma);
         p->next_check = now + LONG_SLEEP_NS;
@@ -323,17 +331,19 @@ struct rounds {
     unsigned spins, spins_served;
 };
 
-/* Is a look at the clock due after this round? If not, the processor may have been given away. */
+/* is_look_due returns whether a look at the clock is due after this round. If not, it may have
+ * given the processor away. */
 static bool is_look_due(struct rma *r, struct rounds *n, bool moved)
 {
     n->spins = moved ? n->spins_served : n->spins - (n->spins != 0);
-    if (moved) /* others' packets may keep this thread busy while what it waits for never comes */
+    if (moved) /* packets of others may keep this thread busy although its own condition never comes
+                  true */
         return pace_due(&n->busy);
     if (n->spins)
         return false;
     if (pace_due(&n->yields))
         return true;
-    yield_processor(r); /* a look costs as much */
+    yield_processor(r); /* a look costs as much as a yield */
     return false;
 }
 
@@ -370,7 +380,8 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         if (!p.start)
             p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
         rma_advance_host_often(r, now);
-        if (served) /* more may follow: who sleeps now makes its sender wait for a wake-up */
+        if (served) /* more packets may follow, and if this thread slept now their sender would wait
+                       for a wake-up */
             p.awake = now;
         served = false;
         if (now - p.awake < yield_ns && now < p.next_check) {
@@ -382,8 +393,8 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             return err;
         if (now - p.awake < yield_ns)
             continue;
-        /* Of a put that the provider receives by itself nobody is told here but by the descriptor,
-         * which is readable for each piece of it. */
+        /* If the provider receives a put by itself, only the descriptor tells of that: it is
+         * readable for each piece of the put. */
         served = sleep_once(w, wait, polled, watching);
         rounds.yields.left = 0;
     }

@@ -3,13 +3,12 @@
  * strict.c - what MPIRMA_STRICT=1 checks of operations: conflicts and hints. Asserts of active
  * target epochs are in strict_assert.c, those of locks in strict_lock.c.
  *
- * Conflicts: this process's accesses to one target since its epoch there began, or
- * since the last flush. A local flush completes what only reads. Gets with a
- * request are looked up but not kept, for their completion is not seen here. Nor are notified
- * operations: a notification or a message in answer says that they are done (doc/notified.md).
- * same_op is the user's promise and always checked; same_op_no_op is the default
- * and held against operations only where accumulate_ordering does not order them,
- * for ordered ones are not concurrent.
+ * Conflicts: this process's accesses to one target since its epoch there began, or since the last
+ * flush. A local flush completes what only reads. Gets with a request are checked but not kept,
+ * since their completion is not seen here. Notified operations are not kept either, since a
+ * notification or a message in answer may say that they are done (doc/notified.md). same_op is the
+ * user's promise and always checked. same_op_no_op is the default, and is checked only where
+ * accumulate_ordering does not order the operations, since ordered operations are not concurrent.
  *
  * Not decided: operations against earlier notified ones, accesses of different origins (which
  * mpi-rma-trace looks at: doc/traces.md), loads and stores against operations, MPI_MODE_NOCHECK of
@@ -84,7 +83,7 @@ static int conflict(const struct win *w, int rank, const struct strict_access *a
                  old->kind == STRICT_ACC ? acc_type_name((enum acc_type)old->basic) : "bytes");
 }
 
-/* The next piece of the target side: false at its end. */
+/* next_piece sets *a to the next piece of the target side; false at its end. */
 static bool next_piece(struct dtype_cursor *cur, int64_t offset, struct strict_access *a)
 {
     ptrdiff_t disp;
@@ -94,7 +93,8 @@ static bool next_piece(struct dtype_cursor *cur, int64_t offset, struct strict_a
     return n != 0;
 }
 
-/* No byte of the target may be named twice by an operation that writes it (12.3.1, 12.3.4). */
+/* check_overlap: an operation that writes the target may not name a byte of it twice (12.3.1,
+ * 12.3.4). */
 static int check_overlap(const struct win *w, int rank, const struct rma_op *op, int64_t offset,
                          struct strict_access a)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strict.h - what MPIRMA_STRICT=1 checks besides: conflicting accesses (MPI 4.1,
- * 12.7), hints (12.2.1) and asserts (12.5.5) that are not kept.
+ * strict.h - the further checks of MPIRMA_STRICT=1: conflicting accesses (MPI 4.1, 12.7), and hints
+ * (12.2.1) and asserts (12.5.5) that are not kept.
  *
  * Strict mode is a filter in the route of each target (win/path_ops.h): it checks an operation and
- * hands it on, and forgets what a flush or an unlock completes.
- * What concerns a whole window or a call without a target has a function here, which
- * synchronization calls always and which does nothing where strict mode is off (w->strict is NULL).
+ * hands it on, and forgets what a flush or an unlock completes. For checks of a whole window, or of
+ * a call without a target, there are functions here, which synchronization always calls and which
+ * do nothing where strict mode is off (w->strict is NULL).
  *
- * It is on for a window if all its processes have it on. While it is on no target is ever known to
- * be ready (win.h, watched), so every operation takes the way through the table, and every
- * MPI_Win_fence synchronizes, whatever its asserts say. What is reported is wrong for certain; what
- * cannot be decided is not reported and listed in strict.c.
+ * It is on for a window if all its processes have it on. While it is on, no target is ever known to
+ * be ready (win.h, watched), so every operation goes through its route, and every MPI_Win_fence
+ * synchronizes, whatever its asserts say. Everything that is reported is certainly wrong; what
+ * cannot be decided is not reported, and is listed in strict.c.
  *
- * Locks: the ranges have a mutex of their own; the calls from synchronization are
- * made by the thread that synchronizes, without the engine's lock unless said.
+ * Locks: the ranges have a mutex of their own; the thread that synchronizes calls these functions,
+ * without the engine's lock unless a comment says otherwise.
  */
 #ifndef MRMA_RMA_STRICT_STRICT_H
 #define MRMA_RMA_STRICT_STRICT_H
@@ -29,7 +29,8 @@
  * MRMA_ERR_NO_MEM. */
 int strict_new(struct win *w);
 
-/* strict_free turns strict mode off for w and frees w->strict, which may be NULL, and is then. */
+/* strict_free turns strict mode off for w and frees w->strict, which may be NULL and is NULL
+ * afterwards. */
 void strict_free(struct win *w);
 
 /* The filter, in the routes of a window in strict mode. */
@@ -40,13 +41,14 @@ extern const struct path_ops strict_path;
  * are as in ch3/pkt.h. In strict mode only, under the engine's lock. */
 int strict_arrival(const struct win *w, unsigned kind, unsigned op, unsigned epoch);
 
-/* strict_completed forgets what was issued to t (NULL: to everybody), since it is complete; or,
- * local, what only reads of it, since its buffers here may be used again. */
+/* strict_completed forgets the operations that were issued to t (NULL: to all targets), since they
+ * are complete; if local is true, only those that read the target, since their buffers here may be
+ * used again. */
 void strict_completed(struct win *w, struct rma_target *t, bool local);
 
 /* strict_fence checks the asserts of an MPI_Win_fence that begins, forgets the operations that it
- * completes, and takes MPI_MODE_NOPRECEDE out of *asserts, so that it synchronizes.
- * MRMA_ERR_ASSERT, with a message, is for the fence to return when all has been done. */
+ * completes, and takes MPI_MODE_NOPRECEDE out of *asserts, so that it synchronizes. If it returns
+ * MRMA_ERR_ASSERT, with a message, the fence returns that when it has done everything. */
 int strict_fence(struct win *w, int *asserts);
 
 /* strict_post notes that an exposure epoch begins with these asserts, before the posts leave. Under
@@ -56,10 +58,10 @@ void strict_post(struct win *w, int asserts);
 /* strict_wait notes that the exposure epoch has ended. */
 void strict_wait(struct win *w);
 
-/* strict_lock notes that this process holds a lock on t, which was acquired just now, or not
- * acquired because of MPI_MODE_NOCHECK (rma_target.lock). With that assert it checks that no other
- * process holds a lock that excludes this one: MRMA_ERR_ASSERT, with a message, nothing is noted,
- * and the call is to be refused. Packet targets are not looked at. */
+/* strict_lock notes that this process holds a lock on t, which was acquired just now, or which
+ * MPI_MODE_NOCHECK made unnecessary (rma_target.lock). With that assert it checks that no other
+ * process holds a lock that excludes this one. If one does, it returns MRMA_ERR_ASSERT, with a
+ * message, and notes nothing, and the call is to be refused. Packet targets are not looked at. */
 int strict_lock(struct win *w, struct rma_target *t, bool exclusive);
 
 /* strict_lock_all does what strict_lock does for a lock on all targets, which is about to be
@@ -67,8 +69,8 @@ int strict_lock(struct win *w, struct rma_target *t, bool exclusive);
 int strict_lock_all(struct win *w);
 
 /* strict_unlock_all notes that the lock on all targets is about to be given back, and that
- * everything is complete. Where MPI_MODE_NOCHECK was given it checks as strict_lock does:
- * MRMA_ERR_ASSERT is for MPI_Win_unlock_all to return when that is done. */
+ * everything is complete. Where MPI_MODE_NOCHECK was given it checks as strict_lock does;
+ * MPI_Win_unlock_all returns its MRMA_ERR_ASSERT when the unlock is done. */
 int strict_unlock_all(struct win *w);
 
 #endif

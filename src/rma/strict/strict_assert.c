@@ -3,12 +3,12 @@
  * strict_assert.c - the asserts of fence and of post and start that MPIRMA_STRICT=1 checks
  * (strict.h).
  *
- * MPI_MODE_NOPUT: the target says so in its control block before anybody may access
- * it. Memory peers look there, and the target itself when a packet comes.
+ * A target that gives MPI_MODE_NOPUT notes it in its control block before anybody may access it.
+ * Memory peers look there, and so does the target itself when a packet comes.
  *
  *   target                              origin
  *   A: noput_phase, noput_post          post or fence seen (acquire)
- *   post, fence's barrier (release)     B: reads them, knows A
+ *   post, fence's barrier (release)     B: reads them, and sees A
  */
 #include "rma/strict/strict_impl.h"
 
@@ -16,7 +16,8 @@
 #include "base/fault.h"
 #include "ch3/pkt.h"
 
-/* Has the owner of the control block given MPI_MODE_NOPUT for the present fence phase? */
+/* noput_phase returns whether the owner of the control block has given MPI_MODE_NOPUT for the
+ * present fence phase. */
 static bool noput_phase(const struct win *w, const struct win_ctl *ctl)
 {
     return w->phase &&

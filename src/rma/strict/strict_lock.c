@@ -2,8 +2,8 @@
 /*
  * strict_lock.c - MPI_MODE_NOCHECK of locks, as MPIRMA_STRICT=1 checks it (strict.h).
  *
- * Holders are counted in the control block, those that did not check included, in the
- * single order of these operations.
+ * Holders are counted in the control block, also those that gave MPI_MODE_NOCHECK, by operations
+ * that are all in one single order.
  */
 #include "base/err.h"
 #include "base/fault.h"
@@ -56,7 +56,8 @@ int strict_check_unlock(struct win *w, struct rma_target *t)
                                                                    : MRMA_SUCCESS;
 }
 
-/* A memory peer that somebody holds exclusively, or -1. */
+/* exclusive_target returns the rank of a memory peer whose lock somebody holds exclusively, or
+ * -1. */
 static int exclusive_target(const struct win *w)
 {
     for (int i = 0; i < w->nmemory; i++)

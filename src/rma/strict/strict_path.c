@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strict_path.c - what stands in front of a target's path where MPIRMA_STRICT=1 checks operations
- * (win/path_ops.h, strict.h): each operation is checked and remembered, then handed on along the
- * route; what completes operations makes them forgotten, then goes on too. Locks: those of
- * strict.c.
+ * strict_path.c - the filter in front of a target's path by which MPIRMA_STRICT=1 checks operations
+ * (win/path_ops.h, strict.h). It checks and remembers each operation, then hands it on along the
+ * route; a call that completes operations makes it forget them, and is then handed on, too. Locks:
+ * those of strict.c.
  */
 #include "base/err.h"
 #include "rma/strict/strict_impl.h"
 
-/* May the operation be done? Then it is remembered. */
+/* check returns whether the operation may be done, and remembers it if so. */
 static int check(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                  const struct rma_op *op, int64_t offset)
 {

@@ -44,8 +44,8 @@ static int rank(unsigned op)
     return op == ACC_NO_OP ? 0 : op == ACC_OP_NONE ? 1 : 2;
 }
 
-/* Make of a, which is compatible with old, what conflicts with all that either
- * conflicts with. False: old does so already. */
+/* combine turns a, which is compatible with old, into an access that conflicts with everything with
+ * which a or old conflicts. False: old does so already. */
 static bool combine(struct strict_access *a, const struct strict_access *old)
 {
     if (old->kind != STRICT_ACC)
@@ -61,7 +61,7 @@ static uint64_t lower(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Index of the first range that ends behind at. */
+/* find returns the index of the first range that ends behind at. */
 static uint32_t find(const struct strict_ranges *r, uint64_t at)
 {
     uint32_t from = 0, to = r->n;
@@ -101,7 +101,7 @@ static bool insert(struct strict_ranges *r, uint32_t i, struct strict_access a)
     return true;
 }
 
-/* a overlaps no range: i is the next one. False: no room. */
+/* add_new adds a, which overlaps no range; i is the next range. False: there is no room. */
 static bool add_new(struct strict_ranges *r, uint32_t *i, struct strict_access a)
 {
     struct strict_access *before = *i ? &r->v[*i - 1] : NULL, *after = *i < r->n ? &r->v[*i] : NULL;
@@ -116,7 +116,8 @@ static bool add_new(struct strict_ranges *r, uint32_t *i, struct strict_access a
     return true;
 }
 
-/* a lies in range i and is stronger: cut it out of that. False: no room. */
+/* add_over adds a, which lies in range i and is stronger, by cutting it out of that range. False:
+ * there is no room. */
 static bool add_over(struct strict_ranges *r, uint32_t *i, struct strict_access a)
 {
     struct strict_access rest = r->v[*i];

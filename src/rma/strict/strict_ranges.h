@@ -15,7 +15,7 @@
 
 #include "acc/acc.h"
 
-/* More are not kept for a target and epoch. */
+/* The most ranges that are kept for a target and epoch. */
 enum { STRICT_RANGES_MAX = 65536 };
 
 enum strict_kind { STRICT_PUT, STRICT_GET, STRICT_ACC };
@@ -42,8 +42,8 @@ const struct strict_access *strict_ranges_conflict(const struct strict_ranges *r
                                                    const struct strict_access *a,
                                                    enum strict_same same);
 
-/* strict_ranges_add remembers a, which conflicts with nothing known (but may with itself). It sets
- * incomplete if there is no room. */
+/* strict_ranges_add remembers a, which conflicts with nothing that is known (but may conflict with
+ * itself). It sets incomplete if there is no room. */
 void strict_ranges_add(struct strict_ranges *r, struct strict_access a);
 
 /* strict_ranges_drop_reads forgets what only reads: gets, and accumulates with MPI_NO_OP. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attach.c - see attach.h. What is attached is entered into the tree that processes of the node
- * look at (win/region.c). Where the network of this process puts and gets by itself the region is
+ * attach.c - see attach.h. Attached regions are entered into the tree that processes of the node
+ * look at (win/region.c). Where the network of this process puts and gets by itself, a region is
  * registered when the first origin asks for it, so that a program may attach much more than is
- * used. Where that fails, the region is reached by packets alone.
+ * used. Where the registration fails, only packets reach the region.
  *
  * An origin asks for the region at an address, and may use its key for as long as it likes
  * (origin/region_keys.c). A program tells others of memory that it has detached and attached anew
  * by messages of its own, which this library does not see. So MPI_Win_detach takes the key back
- * from all who have it before it returns:
+ * from all processes that have it before it returns:
  *
  *   target                                     origin
- *   A: the region leaves the tree;  
+ *   A: the region leaves the tree;
  *      PKT_REGION_GONE to all who have it      B: PKT_REGION_GONE is read: nothing finds the key
  *                                              C: the last operation that uses it has ended
  *   E: PKT_REGION_LEFT of all is read          D: PKT_REGION_LEFT leaves
@@ -19,25 +19,25 @@
  *   G: the program frees the memory, or
  *      attaches memory at that address         H: an operation on that address
  *
- * No operation uses the key behind F. One that has begun has ended at C, and what it has put is in
- * place before E: its end says so, or, where it says less, D is a message behind the put, and the
- * channel keeps that order (ch3/channel.h). One that begins later looks for the key behind B, under
- * the engine's lock, and does not find it: the answer that told of it was sent before A, for who
- * answers looks into the tree under the lock, and packets of a pair are not reordered, so it came
- * before B; and no later answer tells of it. H is one of those, if the program has ordered it
- * behind G. It asks again, and learns of the new region, with another key, or goes by packet and is
- * refused. This does not depend on whether the program is correct: who accesses memory that is not
- * attached any more gets an error (12.2.4), and nobody's key is found wrong by a card, which would
- * end the connection.
+ * No operation uses the key behind F. An operation that has begun before B has ended at C, and what
+ * it has put is in place before E: its end says so, or, where the end says less, D is a message
+ * behind the put, and the channel keeps that order (ch3/channel.h). An operation that begins later
+ * looks for the key behind B, under the engine's lock, and does not find it. For the answer that
+ * told of the key was sent before A, since the target looks into the tree under its lock when it
+ * answers; packets of a pair are not reordered, so that answer came before B; and no later answer
+ * tells of the key. H is such a later operation, if the program has ordered it behind G. It asks
+ * again, and learns of the new region, with another key; or it goes by packet and is refused. This
+ * does not depend on a correct program: an access to memory that is not attached any more gets an
+ * error (12.2.4), and no card finds a wrong key, which would end the connection.
  *
- * MPI_Win_detach is local: it must not wait for a call of another process. B is done by the
- * origin's agent (only origins with one ask), C by cards and by the provider's progress, which the
- * agent makes too. No operation that uses a key waits for its epoch, so none waits for the target's
- * program (issue of origin/rdma.c). Who waits for E serves packets meanwhile, so two may detach at
- * once.
+ * MPI_Win_detach is local: it must not wait for a call of another process. The origin's agent does
+ * B (only origins that have an agent ask); cards do C, and so does the provider's progress, which
+ * the agent makes too. No operation that uses a key waits for its epoch, so none waits for the
+ * target's program (issue of origin/rdma.c). A process that waits for E serves packets meanwhile,
+ * so two processes may detach at once.
  *
  * If a process of the window is lost while E is awaited, the registration ends at once, and the
- * call returns an error: a key that is used all the same ends that connection.
+ * call returns an error: if the key is used after that, this ends only that connection.
  *
  * Neighbours: win/region.c. Locks: the engine's.
  */
@@ -54,10 +54,10 @@
 struct attached {
     uint64_t addr, len;
     struct list_node link; /* in leaving, while it is detached */
-    uint32_t number;       /* not 0, and no other region's */
+    uint32_t number;       /* not 0, and different from that of every other region */
     struct ch3_mem *mem;   /* NULL: it could not be registered */
     struct ch3_mem_key key;
-    int *holders; /* ranks of those who know of it, nholders, with room for more */
+    int *holders; /* ranks of the nholders processes that know of it, with room for more */
     uint32_t nholders, room;
 };
 
@@ -79,8 +79,8 @@ static void drop(struct win *w, struct attached *a)
     free(a);
 }
 
-/* Others may reach the region without packets from now on, if there is memory for all that takes.
- * NULL: there is not. */
+/* make_key registers a region, which others may reach without packets from then on. NULL: there is
+ * not enough memory. */
 static struct attached *make_key(struct win *w, uint64_t addr, uint64_t size)
 {
     struct target_regions *all = regions_of(w);
@@ -103,8 +103,8 @@ static struct attached *make_key(struct win *w, uint64_t addr, uint64_t size)
     return a;
 }
 
-/* The region in which addr lies, with its key; NULL: none is attached there, or the network does
- * not reach any by itself. */
+/* find_or_make returns the region in which addr lies, with its key. NULL: none is attached there,
+ * or the network does not reach regions by itself. */
 static struct attached *find_or_make(struct win *w, uint64_t addr)
 {
     struct target_regions *all = regions_of(w);
@@ -172,7 +172,7 @@ void target_region_asked(struct win *w, struct rma_target *t, uint64_t addr)
         answer.hdr.count = a->mem != NULL;
         answer.region = (struct pkt_region){a->addr, a->len, a->key.key, a->key.base};
     }
-    /* If it is not sent, the origin goes on by packet. */
+    /* If the answer cannot be sent, the origin goes on by packet. */
     (void)ch3_send(&t->peer->vc, &answer, answer.hdr.len, &w->queued, false);
 }
 
@@ -191,11 +191,11 @@ bool target_region_left(struct win *w, const struct rma_target *t, uint32_t numb
         if (a->number == number)
             return remove_holder(a, t->rank);
     }
-    return win_has_lost(w); /* nobody waits for it any more */
+    return win_has_lost(w); /* nobody waits for the holders any more */
 }
 
-/* Nobody uses the region when it returns; the errors of rma_wait_until. Called and returning with
- * the lock, which it gives up while it waits. */
+/* When take_back returns nobody uses the region. It returns the errors of rma_wait_until. It is
+ * called with the lock and returns with it, and gives it up while it waits. */
 static int take_back(struct win *w, struct attached *a)
 {
     const struct rma_wait wait = {.done = all_left,

@@ -3,12 +3,12 @@
  * lock_queue.c - the target's side of locks that packets ask for.
  *
  * The request takes a ticket of the same lock word that memory peers use and waits in
- * win->target_side.lockq; whoever polls looks whether its turn has come. Tickets are taken in the
- * order of arrival, so the head of win->target_side.lockq is always the first whose turn can come.
- * Requests without a ticket (those of MPI_Win_lock_all, and shared ones of an origin that holds
- * another lock) are counted at once and enter, from anywhere in the queue, when the word is open to
- * them (target_lock.h). A memory peer that moves the lock word must know that packets wait:
- * ctl->packets_wait is set before the word is looked at again.
+ * win->target_side.lockq; every thread that polls looks whether the request's turn has come.
+ * Tickets are taken in the order of arrival, so the head of win->target_side.lockq is always the
+ * first whose turn can come. Requests without a ticket (those of MPI_Win_lock_all, and shared ones
+ * of an origin that holds another lock) are counted at once and enter, from anywhere in the queue,
+ * when the word is open to them (target_lock.h). A memory peer that moves the lock word must know
+ * that packets wait: the target sets ctl->packets_wait before it looks at the word again.
  *
  *   packet request (target)               release by a memory peer
  *   packets_wait = 1 (seq_cst)            release the word (seq_cst)
@@ -31,8 +31,9 @@ static struct rma_target *self(struct win *w)
     return win_peek(w, w->rank);
 }
 
-/* Take the lock for po if its turn has come and no holder without a ticket is in the way; who is
- * let in by that, and steps back for others, is noted. False: not yet. */
+/* try_enter takes the lock for po if its turn has come and no holder without a ticket is in the
+ * way. It wakes requests that may enter with it, and notes if po has stepped back for others.
+ * False: po has to wait. */
 static bool try_enter(struct pkt_origin *po)
 {
     struct win *w = po->win;
@@ -73,7 +74,8 @@ static void dequeue(struct pkt_origin *po)
     }
 }
 
-/* Let one in: any without a ticket, or the first of those with one. NULL: nobody can be. */
+/* enter_next lets one request in: any request without a ticket, or the first of those with one.
+ * NULL: none can enter. */
 static struct pkt_origin *enter_next(struct win *w)
 {
     bool ticket = false;
@@ -101,9 +103,9 @@ bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all)
         return true;
     }
     enqueue(po);
-    /* Once more, now that releasers know. A round of progress looks by itself behind all packets
-     * (target_grant_locks); but a packet that was parked makes its request in MPI_Win_fence or
-     * MPI_Win_post, behind which there need be none. */
+    /* Look once more, now that releasers know. A round of progress looks by itself after all
+     * packets (target_grant_locks); but a packet that was parked makes its request in MPI_Win_fence
+     * or MPI_Win_post, which no round need follow. */
     if (enter_next(w) != po)
         return false;
     dequeue(po);
@@ -150,6 +152,6 @@ void lock_queue_release(struct pkt_origin *po)
         event_notify(&w->ctl->lock_event, EVENT_NO_POLL);
     }
     if (!list_empty(&w->target_side.lockq) &&
-        rma_has_agent(w->rma)) /* this need not be a round that polls the queue */
+        rma_has_agent(w->rma)) /* this need not be a round of progress that looks at the queue */
         event_notify(&w->rma->env->polling->agent, w->rma->env->doorbell_fd);
 }

@@ -2,11 +2,11 @@
 /*
  * op_check.c - see op_check.h.
  *
- * Everything in a record is checked before anything is touched: kind, operation
- * and type, that segments and data lie in the packet, that segments lie in the
- * window (or in attached memory), that lengths agree; and of a record that names a
- * datatype, that it is there and that all its instances lie in the window, or in
- * attached memory at least what the record names.
+ * Everything in a record is checked before anything is touched: kind, operation and type, that
+ * segments and data lie in the packet, that segments lie in the window (or in attached memory), and
+ * that lengths agree. If a record names a datatype, the datatype must be known, and all its
+ * instances must lie in the window; in attached memory at least the bytes that the record names
+ * must lie there.
  */
 #include "rma/target/op_check.h"
 
@@ -32,13 +32,14 @@ bool target_header_sound(const struct pkt_hdr *hdr)
            !(hdr->flags & ~may_piggyback[hdr->epoch]);
 }
 
-/* Of displacements in a datatype that lies there: need not be in the window itself. */
+/* any_addr returns the address of a displacement to which displacements in a datatype are added;
+ * the address itself need not be in the window. */
 static char *any_addr(const struct win *w, int64_t disp)
 {
     return (char *)((w->dynamic ? 0 : (uintptr_t)w->base) + (uintptr_t)disp);
 }
 
-/* Does it lie in the window, or in attached memory? */
+/* seg_inside returns whether the segment lies in the window, or in attached memory. */
 static bool seg_inside(struct win *w, const struct pkt_seg *seg)
 {
     if (w->dynamic)
@@ -65,7 +66,8 @@ static int check_segments(struct win *w, struct target_record *rec)
     return MRMA_SUCCESS;
 }
 
-/* Attached memory may have gaps where the datatype has some: look at each piece. */
+/* pieces_inside looks at each piece, since attached memory may have gaps where the datatype has
+ * gaps. */
 static bool pieces_inside(struct win *w, const struct target_record *rec)
 {
     struct dtype_cursor cur = rec->cur;
@@ -86,7 +88,7 @@ static bool whole_units(const struct dtype *type, size_t unit)
     return true;
 }
 
-/* Sets what walks over the record's bytes. */
+/* check_typed also sets the cursor that walks over the record's bytes. */
 static int check_typed(struct win *w, const struct pkt_origin *po, struct target_record *rec)
 {
     const size_t unit = rec->op.type ? acc_extent(rec->op.type) : 1;
@@ -112,8 +114,8 @@ static int check_typed(struct win *w, const struct pkt_origin *po, struct target
                                                                           : MRMA_ERR_RMA_RANGE;
 }
 
-/* Does the record's data length fit its kind, and does the window have so many numbers of
- * notifications? */
+/* check_kind returns an error if the record's data length does not fit its kind, or if the window
+ * does not have the number of its notification. */
 static int check_kind(const struct target_record *rec, uint32_t numbers)
 {
     const struct pkt_op *op = &rec->op;
@@ -148,7 +150,7 @@ int target_record_check(struct win *w, const struct pkt_origin *po, struct targe
     return err ? err : check_kind(rec, w->notify.n);
 }
 
-/* Cuts out a struct pkt_plain: as the put of one segment that it is. */
+/* cut_plain cuts out a struct pkt_plain, as a put of one segment. */
 static bool cut_plain(const char **at, const char *end, struct pkt_op *op, struct pkt_seg *seg,
                       const char **data)
 {
@@ -175,7 +177,8 @@ static bool sound_head(const struct pkt_op *op)
            op->type < ACC_TYPE_LAST && op->form < PKT_FORM_LAST;
 }
 
-/* What names the target's bytes; one segment without a call. */
+/* copy_named copies the part of the record that names the target's bytes; it copies a single
+ * segment without a call. */
 static inline void copy_named(struct target_record *rec, const char *from, bool typed)
 {
     rec->typed = typed ? &rec->typed_copy : NULL;
@@ -187,7 +190,8 @@ static inline void copy_named(struct target_record *rec, const char *from, bool 
         copy_once(rec->segs, from, rec->nseg * sizeof rec->segs[0]);
 }
 
-/* Cuts out any other record: *named is where it names the target's bytes. */
+/* cut cuts out any other record; *named is the place at which the record names the target's
+ * bytes. */
 static bool cut(const char **at, const char *end, struct pkt_op *op, const char **named,
                 const char **data)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target.c - a PKT_OPS at its target: now, later, or after the lock.
+ * target.c - takes a PKT_OPS at its target: it is applied now, later, or after the lock.
  *
  *   epoch in packet   applied when
  *   FENCE seq         seq == phase (all fences up to it are passed here)
  *   PSCW seq          this process has posted seq exposure epochs to the origin
- *   LOCK seq          the origin holds the lock; a packet that asks for it waits, also
- *                     for the fences that the origin has passed (fence.c)
- *   NOCHECK seq       all fences up to phase seq are passed here (with that assertion); at once
- *                     where a memory peer holds the lock and has looked itself (assisted.c)
+ *   LOCK seq          the origin holds the lock; a packet that asks for the lock waits for it, and
+ *                     also for the fences that the origin has passed (fence.c)
+ *   NOCHECK seq       all fences up to phase seq are passed here (MPI_MODE_NOCHECK); at once where
+ *                     a memory peer holds the lock and has looked itself (assisted.c)
  *
- * Before that it is parked, copied, and so is everything later of the same origin
- * in this window: operations of a pair are never reordered. After that (the epoch
- * has ended here) it is refused. What is piggybacked on a packet takes effect after its
- * records, and not before earlier get replies to the same process have been read
- * out of the window (a stream without packets stands in the send queue until then).
+ * Before that the packet is copied and parked, and so is every later packet of the same origin in
+ * this window: operations of a pair are never reordered. When the epoch has ended here, the packet
+ * is refused. Synchronization that is piggybacked on a packet takes effect after the packet's
+ * records, and not before earlier replies to gets of the same process have been read out of the
+ * window (a stream without packets stands in the send queue until then).
  *
- * A packet that is refused as a whole (not due, no lock) names its error to the origin,
- * and still what is piggybacked on it takes effect, in its turn: nobody waits for an
- * acknowledgement, a marker or an opening that never comes. Where a packet cannot be
- * parked, for want of memory or because its origin ignores how many may be, the
- * connection is given up, which ends the waits of both.
+ * If a packet is refused as a whole (because it is not due, or its origin has no lock), the origin
+ * is told the error, and the synchronization that is piggybacked on the packet still takes effect,
+ * in its turn: so nobody waits for an acknowledgement, a marker or an opening that never comes.
+ * Where a packet cannot be parked, for want of memory or because its origin sends more than may be
+ * parked, the connection is given up, which ends the waits of both processes.
  */
 #include "rma/target/target.h"
 
@@ -36,8 +36,9 @@
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
-/* Packets of an origin that wait here: those that it counts, and as many that may come behind what
- * MPI_MODE_NOCHECK was said of though it was not true. */
+/* How many packets of an origin wait here at most: those that the origin counts, and as many again
+ * that it does not count, because its program has given MPI_MODE_NOCHECK although this process had
+ * not posted. */
 enum { PARKED_MOST = 2 * PKT_PARKED_MAX };
 
 /* Flags that take effect behind replies that are still queued. */
@@ -65,13 +66,13 @@ static struct pkt_origin *target_origin(struct win *w, struct rma_target *t)
         t->from->win = w;
         t->from->origin = t;
         t->from->completes = t->from->lock_seq = w->first_number;
-        t->from->marked = w->phase; /* not in the present phase */
+        t->from->marked = w->phase; /* no marker has come in the present phase */
         list_init(&t->from->parked);
     }
     return t->from;
 }
 
-/* Take a parked packet out of the lists; then it is the caller's to free. */
+/* take_out takes a parked packet out of the lists; the caller frees it. */
 static void take_out(struct pkt_origin *po, struct parked_packet *pp)
 {
     list_remove(&pp->link);
@@ -102,7 +103,8 @@ static void refuse(struct win *w, struct rma_target *t, const char *why)
     rma_bad_packet(w->rma, "packet of rank %d refused in window %u: %s", t->rank, w->index, why);
 }
 
-/* A wrong access, whose error its origin gets: it is the origin's program that handles it. */
+/* refuse_access refuses a wrong access. The origin gets the error, since its program has to handle
+ * it. */
 static void refuse_access(struct win *w, struct rma_target *t, const char *why)
 {
     w->rma->stats.refused++;
@@ -110,7 +112,7 @@ static void refuse_access(struct win *w, struct rma_target *t, const char *why)
             w->index, why);
 }
 
-/* MPI_Win_fence's marker: has everything of the phase come? */
+/* got_marker takes MPI_Win_fence's marker, and checks whether everything of the phase has come. */
 static void got_marker(struct pkt_origin *po, uint32_t total)
 {
     struct win *w = po->win;
@@ -118,7 +120,7 @@ static void got_marker(struct pkt_origin *po, uint32_t total)
         refuse(w, po->origin, "operations of a fence phase are missing");
     po->phase_bytes = 0;
     po->phase_broken = false;
-    po->marked = w->phase + 1; /* it is due, so it is of this one */
+    po->marked = w->phase + 1; /* the marker is due, so it belongs to this phase */
     w->fence_arrived++;
 }
 
@@ -144,9 +146,9 @@ static bool piggyback_next(struct ch3_stream *st, void *room, size_t cap, size_t
     return true;
 }
 
-/* With the connection the replies before it are lost. What was piggybacked does not take effect:
- * a lock stays with the lost process, an epoch stays open, and whoever waits for that
- * gets an error (lost.h). */
+/* If the connection is lost, so are the replies in front of the piggybacked synchronization, which
+ * then does not take effect: a lock stays with the lost process, an epoch stays open, and processes
+ * that wait for these get an error (lost.h). */
 static void piggyback_done(struct ch3_stream *st, int err)
 {
     struct piggyback *pb = LIST_ENTRY(st, struct piggyback, stream);
@@ -158,7 +160,8 @@ static void piggyback_done(struct ch3_stream *st, int err)
     free(pb);
 }
 
-/* Without memory to wait for the replies what is piggybacked takes effect now, with an error. */
+/* piggyback_behind_replies makes the piggybacked synchronization wait for replies. If there is no
+ * memory for that, it takes effect now, with an error. */
 static void piggyback_behind_replies(struct pkt_origin *po, const struct pkt_hdr *hdr,
                                      uint8_t flags)
 {
@@ -189,7 +192,8 @@ static void piggyback_behind_replies(struct pkt_origin *po, const struct pkt_hdr
         piggyback_done(&pb->stream, err);
 }
 
-/* What is piggybacked on a packet whose records have been applied or refused. */
+/* follow carries out the piggybacked synchronization of a packet whose records have been applied or
+ * refused. */
 static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
 {
     if (flags & PKT_F_WANT_OPEN)
@@ -223,9 +227,10 @@ static void apply(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *
     follow(po, hdr, flags);
 }
 
-/* What is piggybacked on a refused packet: an epoch that has ended, or a lock that is not held,
- * is not ended again, but the origin gets the answers that it waits for. Where a process
- * is lost, epochs end without it, and too early for others: they learn that reason. */
+/* refuse_whole refuses a packet and carries out what is piggybacked on it: an epoch that has ended,
+ * or a lock that is not held, is not ended again, but the origin gets the answers for which it
+ * waits. If a process is lost, epochs end without it and therefore too early for others, which are
+ * told this reason. */
 static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body,
                          const char *fault)
 {
@@ -242,7 +247,8 @@ static void refuse_whole(struct pkt_origin *po, const struct pkt_hdr *hdr, const
 
 enum verdict { NOW, LATER, NEVER };
 
-/* Compare a packet's epoch number with the first that is due and how many are open. */
+/* judge compares a packet's epoch number with the first number that is due, of which and the
+ * following ones `open` are open. */
 static enum verdict judge(uint32_t seq, uint32_t due, uint32_t open, const char **fault)
 {
     if (!seq_reached(open, seq))
@@ -253,7 +259,7 @@ static enum verdict judge(uint32_t seq, uint32_t due, uint32_t open, const char 
     return NEVER;
 }
 
-/* The same for a packet of a lock epoch: makes the request, once. */
+/* admit_locked decides for a packet of a lock epoch, and makes the lock request, once. */
 static enum verdict admit_locked(struct pkt_origin *po, const struct pkt_hdr *hdr,
                                  const char **fault)
 {
@@ -269,7 +275,8 @@ static enum verdict admit_locked(struct pkt_origin *po, const struct pkt_hdr *hd
     if (*fault)
         return NEVER;
     if (po->lock == LOCKQ_NONE && !seq_reached(po->win->phase, hdr->total))
-        return LATER; /* what the origin's last fence ended may still be on its way here */
+        return LATER; /* operations that the origin's last fence has ended may still be on their way
+                         here */
     if (po->lock == LOCKQ_NONE) {
         po->lock_seq = hdr->seq;
         return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE,
@@ -280,7 +287,8 @@ static enum verdict admit_locked(struct pkt_origin *po, const struct pkt_hdr *hd
     return po->lock == LOCKQ_HELD ? NOW : LATER;
 }
 
-/* May a packet be applied now? One that asks for the lock has asked when this returns. */
+/* admit decides whether a packet may be applied now. If the packet asks for the lock, it has asked
+ * when this returns. */
 static enum verdict admit(struct pkt_origin *po, const struct pkt_hdr *hdr, const char **fault)
 {
     const struct win *w = po->win;
@@ -298,7 +306,8 @@ static enum verdict admit(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
             return NEVER;
         return t->ctl || seq_reached(w->phase, hdr->seq)
                    ? NOW
-                   : LATER; /* who shares memory with this process has made sure itself */
+                   : LATER; /* a process that shares memory with this one has made sure of that
+                               itself */
     default:
         return admit_locked(po, hdr, fault);
     }
@@ -328,8 +337,8 @@ static void keep(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *b
 }
 
 /* An origin that gives MPI_MODE_NOCHECK to MPI_Win_start says that this process has posted, so it
- * does not count what may wait here. If that is not true, no more of it is kept than of others; but
- * its epoch ends. */
+ * does not count the packets that may wait here. If that is not true, this process keeps no more
+ * packets of it than of others; the rest is refused, but the end of the epoch takes effect. */
 static void refuse_unposted(struct pkt_origin *po, const struct pkt_hdr *hdr, const void *body)
 {
     struct pkt_hdr end = *hdr;
@@ -377,7 +386,7 @@ void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, 
     }
 }
 
-/* What of the origin's parked packets may be applied now. */
+/* unpark applies those of the origin's parked packets that may be applied now. */
 static void unpark(struct pkt_origin *po)
 {
     struct list_node *node;
@@ -409,7 +418,7 @@ static bool grant_locks_of(struct win *w)
     struct pkt_origin *po;
     while ((po = lock_queue_grant(w)) != NULL) {
         any = true;
-        unpark(po); /* may release the lock again and come back here */
+        unpark(po); /* may release the lock again, which calls this function again */
     }
     return any;
 }

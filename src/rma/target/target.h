@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target.h - the target's side of packets: applying operations, keeping what comes before its epoch
- * is open (it is parked), and what is piggybacked on packets.
+ * target.h - the target's side of packets: it applies operations, parks packets that come before
+ * their epoch is open, and carries out the synchronization that is piggybacked on packets.
  *
- * All under the engine's lock. Nothing here waits, but an accumulate for others on the same memory.
- * Where a packet cannot be handled for want of memory the connection is given up, or the origin
- * gets the error.
+ * All functions are called under the engine's lock. Nothing here waits, except that an accumulate
+ * waits for others on the same memory. Where a packet cannot be handled for want of memory, the
+ * connection is given up, or the origin gets the error.
  */
 #ifndef MRMA_RMA_TARGET_TARGET_H
 #define MRMA_RMA_TARGET_TARGET_H
@@ -34,16 +34,18 @@ struct pkt_origin {
     unsigned nparked;
     struct list_node parked_link; /* in win->target_side.parked while parked is not empty */
     enum { LOCKQ_NONE, LOCKQ_WAITING, LOCKQ_HELD } lock;
-    bool exclusive, all, served, yielded; /* all: of MPI_Win_lock_all, without a ticket */
+    bool exclusive, all, served, yielded; /* all: for MPI_Win_lock_all, without a ticket */
     uint32_t ticket;
-    uint32_t lock_seq;  /* the origin's number of the lock that it holds, asks for or held last */
+    uint32_t lock_seq;  /* the origin's number of the lock that it holds, asks for, or has held
+                           last */
     uint32_t completes; /* access epochs whose last packet was applied */
     struct list_node lockq_link; /* in win->target_side.lockq while waiting */
-    uint32_t phase_bytes;     /* named by the records that came in the present fence phase; wraps */
-    uint32_t marked;          /* 1 + the fence phase whose marker came last */
-    struct type_table *types; /* datatypes that came; NULL until used */
-    bool told_lost;           /* while it waited for the lock it was told which process is lost */
-    bool phase_broken;        /* some of them could not be read, and the origin knows */
+    uint32_t phase_bytes;        /* bytes named by the records of the present fence phase; comes
+                                    round */
+    uint32_t marked;             /* 1 + the fence phase whose marker came last */
+    struct type_table *types;    /* datatypes that the origin has defined; NULL until used */
+    bool told_lost;    /* it was told, while it waited for the lock, which process is lost */
+    bool phase_broken; /* some records of the phase could not be read, and the origin knows this */
 };
 
 /* ---- target.c ---- */
@@ -52,13 +54,13 @@ struct pkt_origin {
  * lock is asked for. Called before anybody else sees w. */
 void target_init(struct win *w);
 
-/* target_ops takes a PKT_OPS that has come from t's process: it is applied now, or, where its epoch
- * has not begun here or its lock is not held, parked; or it is refused. hdr and body are as a
- * ch3_handler gets them. */
+/* target_ops takes a PKT_OPS that has come from t's process: it is applied now; or parked, if its
+ * epoch has not begun here or its lock is not held; or refused. hdr and body are those of a
+ * ch3_handler. */
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
 
-/* target_unpark_all applies what is parked of w as far as it may be applied now. Called whenever an
- * epoch has begun here. */
+/* target_unpark_all applies what is parked of w as far as it may be applied now. It is called
+ * whenever an epoch has begun here. */
 void target_unpark_all(struct win *w);
 
 /* target_grant_locks grants locks that packets wait for, in all windows, as far as their turn has
@@ -74,33 +76,33 @@ void target_free_origin(struct rma_target *t);
 
 /* ---- lock_queue.c: locks that packets ask for ---- */
 
-/* lock_queue_request asks for the lock of po's window for po, which has none. all: without a
- * ticket, as MPI_Win_lock_all does (win/target_lock.h). True: it is held at once. False: it is
- * queued until lock_queue_grant returns po. */
+/* lock_queue_request asks for the lock of po's window on behalf of po, which has no lock. all:
+ * without a ticket, as MPI_Win_lock_all does (win/target_lock.h). True: po holds the lock at once.
+ * False: po is queued until lock_queue_grant returns it. */
 bool lock_queue_request(struct pkt_origin *po, bool exclusive, bool all);
 
-/* lock_queue_release gives back the lock that po holds, and wakes who waits for it. If po holds
- * none, its packet is counted and logged as one that a correct peer does not send. */
+/* lock_queue_release gives back the lock that po holds, and wakes those who wait for it. If po
+ * holds no lock, its packet is counted and logged as one that no correct peer sends. */
 void lock_queue_release(struct pkt_origin *po);
 
-/* lock_queue_forget takes po out of the queue, if it is there, since the window goes away while it
+/* lock_queue_forget takes po out of the queue, if it is there, because the window ends while po
  * waits (a peer has died). Its ticket is lost. */
 void lock_queue_forget(struct pkt_origin *po);
 
-/* lock_queue_lost tells those who wait for the lock of w, each once, that the process of rank lost,
- * which may hold it, is lost. */
+/* lock_queue_lost tells each origin that waits for the lock of w, once, that the process of rank
+ * lost, which may hold the lock, is lost. */
 void lock_queue_lost(struct win *w, int lost);
 
-/* lock_queue_grant gives the lock of w to one that waits for it and whose turn has come, takes it
- * out of the queue and returns it; NULL: there is none. */
+/* lock_queue_grant gives the lock of w to an origin that waits for it and whose turn has come,
+ * takes that origin out of the queue and returns it; NULL: there is none. */
 struct pkt_origin *lock_queue_grant(struct win *w);
 
 /* ---- target_apply.c ---- */
 
 /* target_apply applies the records of a packet and answers those that fetch. A record that is
- * refused is reported to the origin, and those behind it are applied all the same. It sets *flags
- * to what is piggybacked on the packet, less what a reply has done. Returns the first error, an
- * enum mrma_err, for messages. */
+ * refused is reported to the origin, and the records behind it are applied all the same. It sets
+ * *flags to the packet's piggybacked flags, except those that a reply has carried out. Returns the
+ * first error, an enum mrma_err, for messages. */
 int target_apply(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body,
                  uint8_t *flags);
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * target_apply.c - the records of a packet onto this process's window memory.
+ * target_apply.c - applies the records of a packet to this process's window memory.
  *
- * A record is cut out and checked by op_check.c, and answered, if it fetches, by target_reply.c.
- * One that fails is refused: the origin gets a PKT_ERROR and reports it at its next
- * synchronization; the records behind it are still applied.
+ * op_check.c cuts out and checks a record; target_reply.c answers it, if it fetches. A record that
+ * fails is refused: the origin gets a PKT_ERROR and reports it at its next synchronization; the
+ * records behind it are still applied.
  *
  * A packet's records are cut out, one after the other, into the engine's scratch memory, and their
- * replies are collected there, for a thread may have little stack. Whoever holds the engine's lock
- * may use it, for one packet: nothing that is done for a record applies another packet.
+ * replies are collected there, since a thread may have little stack. The holder of the engine's
+ * lock may use that memory for one packet: nothing that is done for a record applies another
+ * packet.
  *
- * Locks: the engine's. Accumulates take stripes, one at a time, inside it: as long as the
- * pieces of accumulates that follow each other need the same one it is kept, at most
- * for what a packet names; whatever is not an accumulate, or sends, gives it back first.
+ * Locks: the engine's. Accumulates take stripes, one at a time, inside the engine's lock. A stripe
+ * is kept as long as the pieces of successive accumulates need the same one, at most for the
+ * records of one packet; it is given back before anything else is done, and before anything is
+ * sent.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +47,7 @@ static struct acc_at own_at(const struct win *w, char *here)
     return (struct acc_at){w->rma->env->stripes, (uint64_t)(uintptr_t)here, here};
 }
 
-/* ACC, GET_ACC and CAS: under the stripe locks, as every other accumulate. */
+/* apply_acc applies ACC, GET_ACC and CAS, under the stripe locks, like every other accumulate. */
 static int apply_acc(struct replies *r, struct target_record *rec, struct stripe_hold *hold)
 {
     const struct pkt_op *op = &rec->op;
@@ -53,7 +55,7 @@ static int apply_acc(struct replies *r, struct target_record *rec, struct stripe
     const struct acc_what what = {op->op, op->type};
     const char *data = rec->data;
     struct win *w = r->win;
-    int err = acc_lock_mode(w, w->ctl, true); /* has been done where a stripe is held */
+    int err = acc_lock_mode(w, w->ctl, true); /* this was done before where a stripe is held */
     if (err)
         return err;
     if (fetch) /* making room may send */
@@ -76,7 +78,8 @@ static int apply_acc(struct replies *r, struct target_record *rec, struct stripe
     return MRMA_SUCCESS;
 }
 
-/* One record. disp and bytes: where it begins and what it names, 0 where that is not known. */
+/* refuse_record refuses one record. disp is where its target bytes begin and bytes how many it
+ * names; 0 where that is not known. */
 static void refuse_record(struct win *w, struct rma_target *t, const struct pkt_op *op,
                           struct pkt_refusal why, int64_t disp, uint64_t bytes)
 {
@@ -88,7 +91,7 @@ static void refuse_record(struct win *w, struct rma_target *t, const struct pkt_
                           (uint64_t)disp);
 }
 
-/* A datatype for the records behind it. */
+/* keep_type keeps a datatype for later records. */
 static int keep_type(struct pkt_origin *po, const struct target_record *rec)
 {
     if (!po->types)
@@ -96,7 +99,7 @@ static int keep_type(struct pkt_origin *po, const struct target_record *rec)
     return po->types ? type_table_got(po->types, &rec->op, rec->data) : MRMA_ERR_NO_MEM;
 }
 
-/* The engine's scratch memory: what of a packet all its records need, and the present one. Most of
+/* The engine's scratch memory: what all records of a packet need, and the present record. Most of
  * it is not written. */
 struct applying {
     const struct pkt_hdr *hdr;
@@ -105,7 +108,7 @@ struct applying {
     struct replies replies;
 };
 
-/* A record that was cut out. */
+/* refuse_whole refuses a record that was cut out. */
 static void refuse_whole(const struct applying *a, const struct target_record *rec, int err)
 {
     const int64_t disp = rec->typed ? rec->typed_copy.disp : rec->nseg ? rec->segs[0].disp : 0;
@@ -147,21 +150,22 @@ static int apply_record(struct applying *a, struct target_record *rec, bool last
         rec->op.kind == PKT_OP_TYPE ? keep_type(r->to->from, rec) : apply_operation(a, rec, last);
     if (err) {
         stripe_hold_drop(&a->hold);
-        target_replies_send(r, false); /* the error ends its request, parts of which come before */
+        target_replies_send(r, false); /* the error ends the record's request, so parts of that are
+                                          sent before */
         refuse_whole(a, rec, err);
     }
     return err;
 }
 
-/* Where a record cannot be read, or there is no memory to read any, the rest of the packet is lost,
- * and with it the names of the requests in there. */
+/* report_unreadable is called where a record cannot be read, or there is no memory to read any: the
+ * rest of the packet is lost, and with it the names of the requests in it. */
 static int report_unreadable(struct win *w, struct rma_target *t, int err)
 {
     (void)win_send_header(w, t, PKT_ERROR, PKT_ERROR_ALL, 0, (uint32_t)err, 0);
     return err;
 }
 
-/* For the fence that ends the phase. */
+/* count_arrived counts bytes for the fence that ends the phase. */
 static void count_arrived(struct win *w, struct rma_target *t, uint64_t bytes)
 {
     t->from->phase_bytes += (uint32_t)bytes;
@@ -177,12 +181,14 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
     return report_unreadable(w, t, err);
 }
 
-/* The short puts in front of the next record that is anything else, most at most: *at moves behind
- * them, *bytes is how many they have put. Returns how many there were. */
+/* apply_plain applies the short puts in front of the next record of another kind, at most `most` of
+ * them. *at moves behind them, and *bytes is how many bytes they have put. Returns how many puts
+ * there were. */
 static uint32_t apply_plain(const struct win *w, const char **at, const char *end, uint32_t most,
                             uint64_t *bytes)
 {
-    const struct window_memory mem = {w->base, w->size}; /* not read again behind each store */
+    const struct window_memory mem = {w->base, w->size}; /* a copy, so that it is not read again
+                                                            after each store */
     const char *next = *at, *data;
     uint32_t n = 0;
     size_t len;
@@ -196,7 +202,8 @@ static uint32_t apply_plain(const struct win *w, const char **at, const char *en
     return n;
 }
 
-/* NULL: there is no memory. It is made by the first packet, and is freed with the layer. */
+/* scratch returns the scratch memory, which the first packet makes and which is freed with the
+ * layer. NULL: there is no memory. */
 static struct applying *scratch(struct rma *r)
 {
     if (unlikely(!r->applying))

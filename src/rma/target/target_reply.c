@@ -2,9 +2,9 @@
 /*
  * target_reply.c - see target_reply.h.
  *
- * Replies to one request leave in the order of its positions. What is piggybacked on a packet does
- * not take effect before earlier replies to the same process have been read out of the window: so
- * it goes with a reply only if none is queued in front of that.
+ * Replies to one request leave in the order of its positions. Synchronization that is piggybacked
+ * on a packet does not take effect before earlier replies to the same process have been read out of
+ * the window: so it goes with a reply only if no other reply is queued in front of that one.
  */
 #include "rma/target/target_reply.h"
 
@@ -17,17 +17,17 @@
 
 enum { SHORT_MAX = 2048 }; /* longer results are not worth another copy */
 
-/* A long result on its way. */
+/* A long result that is being sent. */
 struct long_reply {
     struct ch3_stream stream;
     struct win *win;
     struct rma_target *to;
     uint32_t request, seg;
     uint64_t seg_pos, pos, left;
-    uint8_t flags;  /* done by its last packet: flush, unlock */
-    uint8_t notify; /* pkt_op.notify: raised when it has been read */
+    uint8_t flags;  /* carried out by its last packet: flush, unlock */
+    uint8_t notify; /* pkt_op.notify: raised when the result has been read */
     uint32_t ack;
-    const struct dtype *type; /* a reference: of cur, if not NULL */
+    const struct dtype *type; /* a reference to the datatype of cur, or NULL */
     struct dtype_cursor cur;
     char *base;
     struct pkt_seg segs[];
@@ -50,7 +50,8 @@ static void acknowledge(struct pkt_hdr *reply, uint8_t flags, uint32_t ack)
     reply->seq = ack;
 }
 
-/* Begin a part of len bytes at room; where its data go. They are padded. */
+/* begin_part begins a part of len bytes at room, and returns the place of its data, which are
+ * padded. */
 static char *begin_part(void *room, uint32_t request, uint64_t offset, size_t len)
 {
     struct pkt_part *part = room;
@@ -62,7 +63,8 @@ static char *begin_part(void *room, uint32_t request, uint64_t offset, size_t le
 
 /* ---- short results ---- */
 
-/* What is piggybacked has been done by a reply. */
+/* take_flags returns the piggybacked flags that a reply carries out, and notes that they are
+ * done. */
 static uint8_t take_flags(struct replies *r)
 {
     const uint8_t flags = r->flags & (PKT_F_FLUSH | PKT_F_UNLOCK);
@@ -109,7 +111,7 @@ char *target_reply_room(struct replies *r, const struct target_record *rec)
 
 /* ---- long results ---- */
 
-/* The next len bytes of the window. */
+/* read_segments copies the next len bytes of the window. */
 static void read_segments(struct long_reply *lr, char *to, size_t len)
 {
     while (len) {
@@ -198,7 +200,7 @@ static int send_long(struct replies *r, const struct target_record *rec, bool la
 int target_reply_get(struct replies *r, struct target_record *rec, bool last)
 {
     if (rec->total > SHORT_MAX) {
-        target_replies_send(r, false); /* what is collected is older */
+        target_replies_send(r, false); /* the collected replies are older */
         return send_long(r, rec, last);
     }
     char *to = rec->total ? target_reply_room(r, rec) : NULL;

@@ -3,10 +3,9 @@
  * target_reply.h - answers to operations that fetch (target's side).
  *
  * A reply is a packet of parts, each a piece of one request's result. Short results of one packet's
- * records are collected and leave together behind the last record, with what is piggybacked on that
- * packet, a flush or an unlock: the reply then says more than an acknowledgement behind it. A long
- * result leaves by itself, as a stream that reads the window as there is room. Locks: the engine's,
- * held by the caller.
+ * records are collected and leave together behind the last record. If a flush or an unlock is
+ * piggybacked on the packet, the reply also acknowledges that. A long result leaves by itself, as a
+ * stream that reads the window as there is room. Locks: the engine's, held by the caller.
  */
 #ifndef MRMA_RMA_TARGET_TARGET_REPLY_H
 #define MRMA_RMA_TARGET_TARGET_REPLY_H
@@ -26,7 +25,7 @@ struct replies {
     } out; /* most of it is not written */
 };
 
-/* target_replies_begin makes *r empty, for the packet with that header which has come from t's
+/* target_replies_begin makes *r empty, for the packet with that header, which has come from t's
  * process. target_replies_send ends it. */
 static inline void target_replies_begin(struct replies *r, struct win *w, struct rma_target *t,
                                         const struct pkt_hdr *packet)
@@ -38,19 +37,21 @@ static inline void target_replies_begin(struct replies *r, struct win *w, struct
     r->used = r->parts = 0;
 }
 
-/* target_replies_send sends what is collected, if anything. end: all records are applied, so what
- * is piggybacked may be done with it; r->flags is what then remains to be done. Requests whose
- * results cannot be sent end with an error at their origin. */
+/* target_replies_send sends what is collected, if there is anything. end says that all records are
+ * applied, so that the piggybacked synchronization may be carried out with it; r->flags is what
+ * then remains to be done. Requests whose results cannot be sent end with an error at their
+ * origin. */
 void target_replies_send(struct replies *r, bool end);
 
-/* target_reply_room returns room in the reply for what rec fetches, rec->total bytes, at most
- * PKT_REPLY_MAX: the caller fills it before it calls anything else here. What is collected is sent
- * if there is no room behind it. */
+/* target_reply_room returns room in the reply for what rec fetches (rec->total bytes, at most
+ * PKT_REPLY_MAX). The caller fills the room before it calls anything else here. If there is no room
+ * behind what is collected, that is sent first. */
 char *target_reply_room(struct replies *r, const struct target_record *rec);
 
-/* target_reply_get answers a get that was checked. It reads the window now, or as its packets
- * leave. last: rec is its packet's last record, so that what is piggybacked may be done with the
- * reply. MRMA_ERR_NO_MEM, and the errors of ch3_send_stream. */
+/* target_reply_get answers a get that was checked. It reads the window now, or when the reply's
+ * packets leave. last says that rec is its packet's last record, so that the piggybacked
+ * synchronization may be carried out with the reply. Returns MRMA_ERR_NO_MEM, or the errors of
+ * ch3_send_stream. */
 int target_reply_get(struct replies *r, struct target_record *rec, bool last);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * traced_access.c - see traced_access.h.
  *
- * Addresses are those of the process that has the memory: of a target they are those by which its
- * own process knows it, so that windows which overlap there are seen to overlap. Equal pieces that
- * are evenly spaced are one record, whatever the datatype was made of. Locks: none.
+ * Addresses are those of the process that has the memory: addresses at a target are those by which
+ * the target's own process knows the memory, so that overlapping windows are seen to overlap. Equal
+ * pieces that are evenly spaced are one record, whatever the datatype was made of. Locks: none.
  */
 #include "rma/traced/traced_access.h"
 
@@ -15,8 +15,8 @@
 #include "trace/record_parts.h"
 
 enum {
-    RECORDS_MAX = 64,       /* for one side of an operation, */
-    STRETCHES_MAX = 1 << 16 /* and stretches of its datatype that are looked at */
+    RECORDS_MAX = 64,       /* most records for one side of an operation, */
+    STRETCHES_MAX = 1 << 16 /* and most stretches of its datatype that are looked at */
 };
 
 _Static_assert((unsigned)TRACE_ACC_SUM == ACC_SUM && (unsigned)TRACE_ACC_MINLOC == ACC_MINLOC &&
@@ -51,7 +51,8 @@ static bool joins(struct dtype_stretch *last, const struct dtype_stretch *next)
     return true;
 }
 
-/* The stretches of a side, neighbours joined; how many they are, more than RECORDS_MAX: too many.
+/* stretches finds the stretches of a side, with neighbours joined, and returns how many there are;
+ * more than RECORDS_MAX means too many.
  */
 static int stretches(const struct side *side, struct dtype_stretch *found)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * traced_path.c - what stands in front of a target's path while a trace is taken (win/path_ops.h):
- * each operation is recorded with its number, target, size and path, then handed on along the
- * route, and recorded as complete if this process has done it itself. What goes by packet,
+ * traced_path.c - the filter in front of a target's path while a trace is taken (win/path_ops.h).
+ * It records each operation with its number, target, size and path, hands it on along the route,
+ * and records it as complete if this process has done it itself. An operation that goes by packet,
  * or waits in a stage, is complete with the acknowledgement or the call that ends the epoch.
  *
- * Nothing is done in another way than without a trace, nor is anything while the recording is
- * stopped: what is issued then has no number, also in its request. Locks: none; a thread records
- * for itself.
+ * A trace changes nothing in the way in which operations are done. While the recording is stopped,
+ * operations and their requests get no number. Locks: none; a thread records for itself.
  */
 #include "rma/traced/traced_path.h"
 
@@ -24,8 +23,8 @@ static enum trace_path trace_path_of(const struct rma_target *t)
     return t->peer->net ? TRACE_NETWORK : (enum trace_path)path[t->path];
 }
 
-/* The logarithm of the bytes of an element, of an atomic operation: two of them are one after the
- * other only on whole elements. */
+/* element_of returns the logarithm of the size of an atomic operation's elements: two atomic
+ * operations are ordered only on whole elements. */
 static uint32_t element_of(enum pkt_op_kind kind, const struct rma_op *op)
 {
     const bool atomic = kind == PKT_OP_ACC || kind == PKT_OP_GET_ACC || kind == PKT_OP_CAS;
@@ -34,7 +33,7 @@ static uint32_t element_of(enum pkt_op_kind kind, const struct rma_op *op)
     return extent > 1 ? (uint32_t)__builtin_ctzll(extent) << TRACE_OP_ELEMENT_SHIFT : 0;
 }
 
-/* Its request, if it has one, knows it by the number. */
+/* The operation's request, if it has one, keeps the number. */
 uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       const struct rma_op *op, size_t len)
 {
@@ -67,7 +66,7 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
     return rec.id;
 }
 
-/* Has this process done all that the operation asks for? */
+/* done_here returns whether this process has done all that the operation asks for. */
 static bool done_here(const struct rma_target *t)
 {
     return t->path == PATH_MAPPED || (t->path == PATH_ASSISTED && t->sent == SENT_NOTHING);

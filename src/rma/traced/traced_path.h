@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * traced_path.h - events inside the library while a trace is taken: what no wrapper of MPI can see.
+ * traced_path.h - records events inside the library while a trace is taken, which no wrapper of MPI
+ * can see.
  *
  * rma_event records with the time of now, for the thread that calls; win_event names a window as
  * well. Without a trace they cost two loads and a branch; they stand where packets are handled,
@@ -17,9 +18,9 @@
 extern const struct path_ops traced_path;
 
 /* traced_issue records that an operation of len bytes is issued to t, and notes its number in its
- * request, if it has one. Operations that traced_path hands on it records itself; this is for those
- * that do not come there. Returns the number; 0: the recording is stopped, so it has none. Only
- * while a trace is taken. */
+ * request, if it has one. traced_path itself records the operations that it hands on; this function
+ * is for those that do not come to it. Returns the number; 0: the recording is stopped, so the
+ * operation has none. Only while a trace is taken. */
 uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                       const struct rma_op *op, size_t len);
 
@@ -43,7 +44,7 @@ static inline void rma_event(const struct rma *r, struct trace_record event)
 }
 
 /* win_event records an event of that kind that concerns the process of rank peer (-1: none) in w;
- * what arg is, trace/spool.h says. Any thread, with or without the engine's lock. */
+ * trace/spool.h says what arg is. Any thread, with or without the engine's lock. */
 static inline void win_event(const struct win *w, int peer, enum trace_kind kind, uint32_t arg)
 {
     if (unlikely(w->rma->env->trace != NULL))
@@ -59,7 +60,7 @@ static inline uint64_t win_last_op(const struct win *w)
     return unlikely(w->rma->env->trace != NULL) ? trace_last_op(w->rma->env->trace) : 0;
 }
 
-/* win_done_up_to records that all operations on peer up to this number are complete there, as it
+/* win_done_up_to records that all operations on peer up to this number are complete there, as peer
  * has told. 0: nothing is recorded. */
 static inline void win_done_up_to(const struct win *w, int peer, uint64_t number)
 {

@@ -2,10 +2,10 @@
 /*
  * type_table.c - see type_table.h.
  *
- * What comes from a peer is checked so that no later walk over it can overflow: every
- * run and their sum lie in the range of ptrdiff_t (got), and so do all instances of an
- * operation (range). That the bytes are not more than the range they lie in bounds what
- * one record can make the target do.
+ * What comes from a peer is checked so that no later walk over it can overflow: every run and their
+ * sum lie in the range of ptrdiff_t (got), and so do all instances of an operation (range). The
+ * bytes may not be more than the range in which they lie, which bounds what one record can make the
+ * target do.
  */
 #include "rma/types/type_table.h"
 
@@ -110,7 +110,8 @@ void type_table_define(void *room, uint32_t id, const struct dtype *type)
                                    .n = type->runs[i].n};
 }
 
-/* Can the run's pieces be walked over? Widens [*lo, *hi), adds to *size. */
+/* run_sound returns whether the run's pieces can be walked over. It widens [*lo, *hi) and adds to
+ * *size. */
 static bool run_sound(const struct pkt_run *r, int64_t *lo, int64_t *hi, size_t *size)
 {
     int64_t far, last, end;
@@ -128,7 +129,8 @@ static bool run_sound(const struct pkt_run *r, int64_t *lo, int64_t *hi, size_t 
     return *size <= PTRDIFF_MAX;
 }
 
-/* The datatype of n runs, copied into list. MRMA_ERR_TYPE: they cannot be walked over. */
+/* make_type makes the datatype of n runs, which it copies into list. MRMA_ERR_TYPE: the runs cannot
+ * be walked over. */
 static int make_type(struct dtype_run *list, const char *runs, size_t n, ptrdiff_t extent,
                      struct dtype **type)
 {

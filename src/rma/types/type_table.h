@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * type_table.h - which datatypes a target has of an origin, in one window: the same
- * table at both ends of a pair.
+ * type_table.h - which datatypes of an origin a target has, in one window: the same table at both
+ * ends of a pair.
  *
- * The origin numbers the datatypes that it sends to a target (PKT_OP_TYPE), and both
- * keep the last PKT_TYPES of them with PKT_TYPES_RUNS runs together: the oldest make
- * room. So records may name them by number, and nobody has to say what is dropped.
+ * The origin numbers the datatypes that it sends to a target (PKT_OP_TYPE), and both keep the last
+ * PKT_TYPES of them with PKT_TYPES_RUNS runs together: the oldest are dropped to make room. So
+ * records may name datatypes by number, and neither side has to tell the other what it drops.
  *
  * Invariants
- * - Numbers only grow (and wrap), in the order of the packets. Definitions can be lost
- *   with a packet that the target refuses: then the target still has all that the origin
- *   may name but for those, and the origin forgets its table when it learns of it.
+ * - Numbers only grow (and wrap), in the order of the packets. Definitions can be lost with a
+ *   packet that the target refuses: then the target still has all other datatypes that the origin
+ *   may name, and the origin forgets its table when it learns of the refusal.
  * - The origin's table has a reference to each datatype. Its address is not used again
  *   while it is in there, so a freed and reused MPI_Datatype is never taken for the old.
  *
- * All under the engine's lock.
+ * All functions are called under the engine's lock.
  */
 #ifndef MRMA_RMA_TYPES_TYPE_TABLE_H
 #define MRMA_RMA_TYPES_TYPE_TABLE_H
@@ -32,8 +32,8 @@ struct type_entry {
 struct type_table {
     struct type_entry held[PKT_TYPES]; /* a ring: n from first on, the oldest first */
     unsigned first, n;
-    size_t runs;      /* of all that are held */
-    uint32_t last_id; /* of the last that was ever in it */
+    size_t runs;      /* runs of all datatypes that are held */
+    uint32_t last_id; /* number of the last datatype that was ever in it */
 };
 
 /* type_table_new makes an empty table, which type_table_free frees. The number of its first
@@ -46,9 +46,9 @@ void type_table_forget(struct type_table *tt);
 /* type_table_free drops all datatypes and frees the table. tt may be NULL. */
 void type_table_free(struct type_table *tt);
 
-/* type_table_range returns whether what count instances at disp name is fit to be named by number:
- * a range [*lo, *hi) that is not smaller than its bytes, without overflow in any step of walking
- * over them. lo and hi are not set to anything useful where it is false. */
+/* type_table_range returns whether count instances of type at disp may be named by number: they lie
+ * in a range [*lo, *hi) that is not smaller than their bytes, and no step of walking over them
+ * overflows. If the result is false *lo and *hi mean nothing. */
 bool type_table_range(const struct dtype *type, uint64_t count, int64_t disp, int64_t *lo,
                       int64_t *hi);
 
@@ -71,9 +71,9 @@ void type_table_define(void *room, uint32_t id, const struct dtype *type);
 
 /* ---- target ---- */
 
-/* type_table_got enters the datatype of a definition that has come, op with its runs behind it,
- * which may still change and are copied once. Everything is checked. MRMA_ERR_TYPE: it is not
- * well-formed, or its number is not a new one; MRMA_ERR_NO_MEM. */
+/* type_table_got enters the datatype of a definition that has come. The definition is op with its
+ * runs behind it; these may still change, and are copied once. Everything is checked.
+ * MRMA_ERR_TYPE: it is not well-formed, or its number is not a new one; MRMA_ERR_NO_MEM. */
 int type_table_got(struct type_table *tt, const struct pkt_op *op, const void *runs);
 
 /* type_table_get returns the type with this number, which stays the table's; NULL: the table does
