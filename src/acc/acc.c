@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * acc.c - what the element types and operations are called, how large they are,
- * which go together, and the way into the kernels of acc_table.c.
+ * acc.c - the names and sizes of element types and operations, which of them go together, and the
+ * entries to the kernels of acc_table.c.
  *
- * Stateless and lock-free: the caller holds whatever makes an accumulate atomic.
- * A single element takes a kernel of its own, since fetch-and-op and small
- * accumulates are the common case and a vectorised loop has a long preamble.
+ * Stateless and lock-free: the caller holds whatever makes an accumulate atomic. A single element
+ * has a kernel of its own, since fetch-and-op and small accumulates are the common case and a
+ * vectorised loop has a long preamble.
  *
  * Neighbours: acc_table.c, the kernels; src/rma, which makes accumulates atomic.
  */
@@ -17,8 +17,9 @@
 
 #include "base/cpu.h"
 
-/* What acc_fetch copies at once: what the C library still copies by vectors. For longer copies it
- * may take a string instruction, which is slow to start. Whole elements of any type. */
+/* How many bytes acc_fetch copies at once: so many that the C library still copies them by vectors.
+ * For longer copies it may use a string instruction, which is slow to start. The number is a
+ * multiple of every element's size. */
 enum { FETCH_AT_ONCE = 2048 };
 
 #define PAIR(V, L)  \

@@ -2,13 +2,12 @@
 /*
  * acc.h - accumulate kernels: one loop per (operation, element type).
  *
- * MPI 4.1, 12.3.4: all predefined reduction operations plus MPI_REPLACE and
- * MPI_NO_OP. An element type here is a machine representation together with the
- * category of types (6.9.2) that decides which operations are allowed.
- * The kernels are plain loops, which the compiler vectorises, most of them twice: for every
- * processor, and for those with wide vectors. Both give the same bits (but for which of two NaNs).
- * What makes them atomic is the caller's: a stripe lock, or a compare-and-swap of their result
- * (acc_atomic.c). No MPI here.
+ * MPI 4.1, 12.3.4: all predefined reduction operations plus MPI_REPLACE and MPI_NO_OP. An element
+ * type here is a machine representation together with the category of types (6.9.2) that decides
+ * which operations are allowed. The kernels are plain loops, which the compiler vectorises, most of
+ * them twice: for every processor, and for those with wide vectors. Both give the same bits (but
+ * for which of two NaNs). The caller makes them atomic, by a stripe lock or by a compare-and-swap
+ * of their result (acc_atomic.c). There is no MPI here.
  */
 #ifndef MRMA_ACC_ACC_H
 #define MRMA_ACC_ACC_H
@@ -22,13 +21,13 @@ enum acc_type {
     ACC_NONE = 0, /* mixed or unknown: no accumulate is possible */
     /* integers: C, Fortran, AINT, OFFSET, COUNT */
     ACC_I8, ACC_U8, ACC_I16, ACC_U16, ACC_I32, ACC_U32, ACC_I64, ACC_U64,
-    ACC_I128, /* Fortran INTEGER*16 alone: no type of MPI is the same without a sign */
+    ACC_I128, /* only Fortran INTEGER*16: MPI has no unsigned type of this size */
     /* Fortran REAL*2 (binary16), float, double, long double, Fortran REAL*16 (binary128), and
      * complex of the five */
     ACC_F16, ACC_F32, ACC_F64, ACC_F80, ACC_F128,
     ACC_C16, ACC_C32, ACC_C64, ACC_C80, ACC_C128,
     ACC_BOOL,                            /* C _Bool, C++ bool */
-    /* Fortran LOGICAL of so many bits */
+    /* Fortran LOGICAL, by the number of bits */
     ACC_LOGICAL8, ACC_LOGICAL16, ACC_LOGICAL32, ACC_LOGICAL64, ACC_LOGICAL128,
     ACC_BYTE,                            /* MPI_BYTE: bitwise only */
     ACC_CHAR, ACC_WCHAR,                 /* characters: REPLACE and NO_OP only */
@@ -47,20 +46,21 @@ enum acc_op {
 };
 /* clang-format on */
 
-/* acc_extent returns the bytes from one element to the next in memory (a pair's extent); 0:
- * ACC_NONE. */
+/* acc_extent returns the distance in bytes from one element to the next in memory (for a pair its
+ * extent); 0 for ACC_NONE. */
 size_t acc_extent(enum acc_type type);
 
-/* acc_count returns how many elements of extent unit are len bytes: by a shift, since every extent
- * is a power of two, and a division of 64 bits costs as much as the rest of a small accumulate. */
+/* acc_count returns how many elements of extent unit make len bytes. It uses a shift, since every
+ * extent is a power of two and a division of 64 bits costs as much as the rest of a small
+ * accumulate. */
 static inline size_t acc_count(size_t len, size_t unit)
 {
     return len >> __builtin_ctzll(unit);
 }
 
-/* acc_pad returns how many bytes at the end of an element are padding: of a pair behind its
- * location. They are neither read nor written, so that an element may be the last thing in a window
- * or a page. */
+/* acc_pad returns how many bytes at the end of an element are padding, as a pair has behind its
+ * location. Padding is neither read nor written, so that an element may be the last thing in a
+ * window or a page. */
 size_t acc_pad(enum acc_type type);
 
 /* acc_type_name returns the name of an element type for messages: a constant, never NULL. */
@@ -69,8 +69,9 @@ const char *acc_type_name(enum acc_type type);
 /* acc_op_name returns the name of an operation for messages: a constant, never NULL. */
 const char *acc_op_name(enum acc_op op);
 
-/* acc_allowed returns whether op may be applied to type (MPI 4.1, 6.9.2 and 6.9.4). Of element
- * types that the compiler does not know (base/ext_types.h) only ACC_REPLACE and ACC_NO_OP may. */
+/* acc_allowed returns whether op may be applied to type (MPI 4.1, 6.9.2 and 6.9.4). For element
+ * types that the compiler does not know (base/ext_types.h) only ACC_REPLACE and ACC_NO_OP are
+ * allowed. */
 bool acc_allowed(enum acc_op op, enum acc_type type);
 
 /* acc_apply does target[i] = target[i] op origin[i] (ACC_REPLACE: origin[i], ACC_NO_OP: unchanged)
@@ -79,9 +80,9 @@ bool acc_allowed(enum acc_op op, enum acc_type type);
  * written. Not atomic by itself. */
 void acc_apply(enum acc_op op, enum acc_type type, void *target, const void *origin, size_t n);
 
-/* acc_fetch is acc_apply, and old gets the n elements as they were, its padding anything; it
- * overlaps neither of the others, and has nothing behind the last element's data. ACC_NO_OP: only
- * that, and origin may be NULL. */
+/* acc_fetch does acc_apply, and stores the old contents of the n elements to old, where padding
+ * gets any value. old overlaps neither of the others, and nothing is written behind the last
+ * element's data. ACC_NO_OP only fetches, and origin may be NULL. */
 void acc_fetch(enum acc_op op, enum acc_type type, void *target, const void *origin, void *old,
                size_t n);
 

@@ -29,7 +29,7 @@
 #define ACC_UNSIGNED(X) \
     X(u8, uint8_t, uint32_t) X(u16, uint16_t, uint32_t) X(u32, uint32_t, uint32_t) \
     X(u64, uint64_t, uint64_t)
-/* for what does not look at the sign: there is no unsigned type of MPI of that size */
+/* for kernels that do not look at the sign: MPI has no unsigned type of that size */
 #define ACC_WIDE(X) IF_INT128(X(u128, ext_u128, ext_u128))
 #define ACC_SIGNED(X) \
     X(i8, int8_t, int8_t) X(i16, int16_t, int16_t) X(i32, int32_t, int32_t) \

@@ -2,11 +2,10 @@
 /*
  * acc_table.c - instances of the accumulate kernels and the table of them.
  *
- * Which cells are filled is MPI 4.1, 6.9.2 (table of operations and types) and
- * 6.9.4 (MINLOC, MAXLOC). Two places where an element type stands for several
- * MPI types decide in favour of the most permissive one: Fortran INTEGER and the
- * multi-language types share the C integers' representation and so also take
- * the logical operations, as both hosts accept.
+ * MPI 4.1, 6.9.2 (table of operations and types) and 6.9.4 (MINLOC, MAXLOC), says which cells are
+ * filled. Where an element type stands for several MPI types, the most permissive one decides;
+ * there are two such places: Fortran INTEGER and the multi-language types share the C integers'
+ * representation and so also take the logical operations, as both hosts accept.
  *
  * The loops are written to be vectorised: gcc does that with a run-time overlap
  * check only from -O3 on, which the pragma asks for (clang does it at -O2). Loops start at
@@ -67,10 +66,11 @@ ACC_COPY_OF(32)
 
 /* clang-format off */
 #define CELL(K) { .one = K##_one, .many = {K##_many, K##_wide}, .apart = K##_apart }
-/* Copies, which the C library makes as this processor likes best, and what has no vectors. */
+/* For copies, which the C library makes in the best way for this processor, and for kernels without
+ * vectors. */
 #define NARROW(K) { .one = K##_one, .many = {K##_many, K##_many}, .apart = K##_apart }
 
-/* Both signednesses with the unsigned kernel. */
+/* Signed and unsigned types with the unsigned kernel. */
 #define INTEGERS(OP) \
     IF_INT128([ACC_I128] = CELL(OP##_u128),) \
     [ACC_I8] = CELL(OP##_u8), [ACC_U8] = CELL(OP##_u8), \

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stripe.h - which lock makes an accumulate atomic.
+ * stripe.h - chooses the lock that makes an accumulate atomic.
  *
- * Every process has RMA_STRIPES locks in memory its node peers share; the owner's
- * own address of an element chooses one. Once a window has left the mode in which
- * single instructions do (acc_atomic.h), all accumulates on an element through it,
- * from whichever process and by whichever path, hold that lock, which is what makes
- * them atomic against each other (MPI 4.1, 12.7.1). An element that crosses a
- * granule belongs to the granule of its first byte.
+ * Every process has RMA_STRIPES locks in memory that its node peers share; the owner's own address
+ * of an element chooses one. Once a window has left the mode in which single instructions do
+ * (acc_atomic.h), all accumulates on an element through it, from whichever process and by whichever
+ * path, hold that lock, which is what makes them atomic against each other (MPI 4.1, 12.7.1). An
+ * element that crosses a granule belongs to the granule of its first byte.
  */
 #ifndef MRMA_ACC_STRIPE_H
 #define MRMA_ACC_STRIPE_H
@@ -19,7 +18,7 @@
 
 enum { RMA_STRIPES = 512, RMA_STRIPE_SHIFT = 13 };
 
-/* The locks of one process, and how who uses them here says that he holds one. */
+/* The locks of one process, and the word by which this process says that it holds one of them. */
 struct stripes {
     struct fmutex *at; /* RMA_STRIPES */
     uint64_t self;     /* fmutex_self */
@@ -59,7 +58,8 @@ static inline size_t stripe_count(uint64_t vaddr, ptrdiff_t stride, size_t n)
     return !step || left / step >= n ? n : (size_t)(left / step) + 1;
 }
 
-/* At most one stripe, kept from element to element as long as they need the same. */
+/* Holds at most one stripe, which is kept from element to element as long as these need the
+ * same. */
 struct stripe_hold {
     struct fmutex *held; /* NULL: none */
 };
@@ -72,7 +72,7 @@ static inline void stripe_hold_drop(struct stripe_hold *hold)
     hold->held = NULL;
 }
 
-/* stripe_hold_take sees to it that the stripe of that index is held, and no other. May wait for its
+/* stripe_hold_take makes sure that the stripe of that index is held, and no other. May wait for its
  * holder. */
 static inline void stripe_hold_take(struct stripe_hold *hold, struct stripes stripes,
                                     unsigned index)

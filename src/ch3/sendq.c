@@ -110,8 +110,8 @@ static void enqueue(struct ch3_vc *vc, struct ch3_stream *st)
     c->stats.queued++;
     if (st->owner)
         ++*st->owner;
-    if (list_node_queued(&vc->pending_link)) /* also true where a done call-back of this queue
-                                                sends */
+    /* also true where a done call-back of this queue sends */
+    if (list_node_queued(&vc->pending_link))
         return;
     list_push_back(&c->pending_vcs, &vc->pending_link);
     atomic_fetch_add_explicit(&c->unsent, 1, memory_order_relaxed);

@@ -107,8 +107,8 @@ static int agent_begin(struct engine *e)
     int err = pthread_create(&e->agent, &attr, agent_main, e);
     pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!err) { /* not before the agent is sure to run: from then on others leave operations to
-                   it */
+    /* not before the agent is sure to run: from then on others leave operations to it */
+    if (!err) {
         polling_agent_begins(&e->own->polling);
         agent_bind(e);
         return MRMA_SUCCESS;

@@ -7,7 +7,7 @@
  * operation allowed on type); these functions check what needs the window:
  * epoch state and range. They return enum mrma_err. All sizes are bytes.
  *
- * Thread safety: as the engine was created; concurrent callers are allowed under
+ * Thread safety depends on how the engine was created: concurrent callers are allowed under
  * MPI_THREAD_MULTIPLE.
  */
 #ifndef MRMA_RMA_RMA_H
@@ -40,8 +40,9 @@ enum { /* accumulate_ordering bits; default all */
        WIN_ORDER_ALL = 15
 };
 
-/* The hints in use. src/mpi/calls/win_info.c translates to and from MPI_Info. Those before
- * alloc_shm must be the same on all processes. Processes exchange it, so there is no padding. */
+/* The hints in use. src/mpi/calls/win_info.c translates them to and from MPI_Info. The hints before
+ * alloc_shm must be the same on all processes. Processes exchange the structure, so it has no
+ * padding. */
 struct win_hints {
     uint64_t granularity;   /* mpi_accumulate_granularity, 0: unspecified */
     uint64_t notifications; /* mpirma_notifications, at most NOTIFY_MAX (win/notify.h) */
@@ -51,18 +52,18 @@ struct win_hints {
     bool same_size, same_disp_unit;
     bool same_op; /* accumulate_ops = same_op, else same_op_no_op */
     bool alloc_shared_noncontig;
-    bool fabric_atomics; /* accumulates by the network's cards, where that can be; default false */
-    bool alloc_shm;      /* MPI_Win_allocate in shared memory, default true */
-    bool populate;       /* pages at once, default false */
-    bool weak_unlock;    /* unlock does not wait for the targets of packets, default false */
-    uint8_t zero[7];     /* nothing */
+    bool fabric_atomics;    /* accumulates by the network's cards, where these can; default false */
+    bool alloc_shm;         /* MPI_Win_allocate in shared memory, default true */
+    bool populate;          /* pages are made at once, default false */
+    bool weak_unlock;       /* unlock does not wait for the targets of packets, default false */
+    uint8_t zero[7];        /* nothing */
     uint64_t min_alignment; /* bytes, power of two, 0: default */
 };
 
-/* win_hints_default returns what holds where no hint is given. */
+/* win_hints_default returns the hints that hold where the program gives none. */
 struct win_hints win_hints_default(void);
 
-/* Hints as text. Each is known by its number, 0 to HINTS - 1. */
+/* Hints as text. Each hint has a number, 0 to HINTS - 1. */
 enum { HINTS = 14 };
 
 /* hint_key returns the info key of hint i, a constant. */
@@ -96,13 +97,13 @@ int win_create(struct rma *rma, const struct win_spec *spec, struct win **out);
 
 /* win_free_begin is the first half of MPI_Win_free: it waits until all processes have come and
  * every operation is done. The window still exists (attribute delete call-backs run then).
- * Collective. MRMA_ERR_RMA_SYNC inside an epoch: nothing has happened. MRMA_ERR_PROC_FAILED, in
- * bounded time, if a process is lost, and in any epoch if the loss was known before
+ * Collective. MRMA_ERR_RMA_SYNC, with nothing done, inside an epoch. MRMA_ERR_PROC_FAILED, in
+ * bounded time, if a process is lost; if the loss was known before, also inside an epoch
  * (create/abandoned.h). */
 int win_free_begin(struct win *win);
 
 /* win_take_error returns the first error since the last synchronization that only a target has
- * found; for between the halves of MPI_Win_free. MRMA_SUCCESS: there was none. */
+ * found. It is for use between the halves of MPI_Win_free. MRMA_SUCCESS: there was none. */
 int win_take_error(struct win *win);
 
 /* win_free_end is the second half: it frees the window, also after MRMA_ERR_PROC_FAILED of the
@@ -114,10 +115,11 @@ void win_free_end(struct win *win);
  * or there are too many regions), _SIZE. */
 int win_attach(struct win *win, void *base, uint64_t size);
 
-/* win_detach does MPI_Win_detach of what was attached at base. It waits until agents of other
- * processes that reach the memory by the network's own puts and gets have left it, never for a call
- * of these. MRMA_ERR_RMA_FLAVOR; _RMA_ATTACH: nothing was; _PROC_FAILED: a process was lost while
- * it waited, and the memory is detached all the same. */
+/* win_detach does MPI_Win_detach of what was attached at base. Where the network of other processes
+ * puts to and gets from the memory by itself, it waits until their agents have let go of it, but
+ * never for a call of these processes. MRMA_ERR_RMA_FLAVOR; _RMA_ATTACH: nothing was attached
+ * there; _PROC_FAILED: a process was lost while it waited, and the memory is detached all the
+ * same. */
 int win_detach(struct win *win, const void *base);
 
 /* win_shared_query does MPI_Win_shared_query (4.1, any flavour): *base is the address of rank's
@@ -140,8 +142,8 @@ const uint64_t *win_size(const struct win *win);
 /* win_id returns a small number of the window in this process, for messages. */
 uint32_t win_id(const struct win *win);
 
-/* win_number returns a number that is the same at all processes of the window, and no other
- * window's of the job. */
+/* win_number returns a number that is the same at all processes of the window and different from
+ * that of every other window of the job. */
 uint64_t win_number(const struct win *win);
 
 /* win_hints returns the hints in use. */
@@ -152,16 +154,16 @@ const struct win_hints *win_hints(const struct win *win);
 void win_set_hints(struct win *win, const struct win_hints *hints);
 
 /* win_path_name returns how operations reach a target, for info and messages: "mapped", "cma",
- * "shm-packets" or "net-packets". It sends nothing, and connects nobody. */
+ * "shm-packets" or "net-packets". It sends nothing and makes no connection. */
 const char *win_path_name(const struct win *win, int target);
 
 /* win_describe writes the state of the epochs in words into buf, of len bytes, for messages, e.g.
- * "in a lock epoch on 2 targets, rank 3 is locked shared". target: the one that the message is
+ * "in a lock epoch on 2 targets, rank 3 is locked shared". target is the rank that the message is
  * about, -1: none. */
 void win_describe(const struct win *win, int target, char *buf, size_t len);
 
-/* Synchronization calls, for rma_explain_sync. MPI_Win_test is RMA_CALL_WAIT, a local flush the
- * same as another. */
+/* Synchronization calls, for rma_explain_sync. MPI_Win_test counts as RMA_CALL_WAIT, a local flush
+ * as a flush. */
 enum rma_call {
     RMA_CALL_FENCE,
     RMA_CALL_START,
@@ -178,14 +180,14 @@ enum rma_call {
     RMA_CALL_FREE
 };
 
-/* rma_explain_sync says by base/fault.h why call has been refused with err, as far as the state of
- * the window, which a refused call does not change, still tells. target: a rank, or -1. Not on a
- * path that succeeds. */
+/* rma_explain_sync reports, by base/fault.h, why call was refused with err, as far as the state of
+ * the window still shows that (a refused call does not change the state). target is a rank, or -1.
+ * It is not called on a path that succeeds. */
 void rma_explain_sync(struct win *win, enum rma_call call, int target, int err)
     __attribute__((cold));
 
-/* rma_explain_op does the same for an operation, of which op has what it had when it was refused;
- * target and ttype are set. */
+/* rma_explain_op does the same for an operation. op is as it was when it was refused; target and
+ * ttype are set. */
 void rma_explain_op(struct win *win, const struct rma_op *op, int err) __attribute__((cold));
 
 /* ---- operations (12.3) ---- */
@@ -196,10 +198,10 @@ struct rma_req;
  * Buffers belong to the caller until local completion; datatypes are referenced
  * by the library where it needs them longer than the call. */
 struct rma_op {
-    const void *oaddr; /* origin: data that goes out (put, accumulate, ...) */
+    const void *oaddr; /* origin: data that go out (put, accumulate, ...) */
     size_t ocount;
     const struct dtype *otype;
-    void *raddr; /* result: data that comes back (get, get_accumulate, ...) */
+    void *raddr; /* result: data that come back (get, get_accumulate, ...) */
     size_t rcount;
     const struct dtype *rtype;
     const void *caddr; /* compare_and_swap: compare value */
@@ -212,7 +214,7 @@ struct rma_op {
     struct rma_req *req; /* request of an R-operation, or NULL */
 };
 
-/* rma_op_clear makes *op an operation without anything. Field by field: an initialiser of this size
+/* rma_op_clear clears all fields of *op. It does so one by one, since an initialiser of this size
  * becomes a string instruction, whose stores cannot be forwarded to the loads that follow. */
 static inline void rma_op_clear(struct rma_op *op)
 {
@@ -232,7 +234,7 @@ static inline void rma_op_clear(struct rma_op *op)
  * in size); MRMA_ERR_TYPE; MRMA_ERR_PROC_FAILED where the target is lost; MRMA_ERR_NO_MEM. After
  * one of the last two the operation may be done in part; after any error op->req is not used any
  * more. They may wait until the target may be accessed or there is room for a packet, but never for
- * a call of the target for which the standard does not let them wait. */
+ * a call of the target unless the standard allows that. */
 
 /* rma_put does MPI_Put or MPI_Rput. */
 int rma_put(struct win *win, const struct rma_op *op);
@@ -254,9 +256,9 @@ int rma_compare_and_swap(struct win *win, const struct rma_op *op);
 /* ---- notifications (doc/notified.md) ---- */
 
 /* A put, get or accumulate whose rma_op.notify is set raises the counters of that number at its
- * target when its data are in place there, or, of a get, when they have been read. It is a
- * notification alone if there is no byte to transfer. */
-enum { RMA_NOTIFY_ANY = -1 }; /* as source: those of all processes */
+ * target when its data are in place there or, for a get, when they have been read. If there is no
+ * byte to transfer it only notifies. */
+enum { RMA_NOTIFY_ANY = -1 }; /* a source that stands for all processes */
 
 /* rma_notify_numbers returns how many numbers of notifications win has. Any thread. */
 uint32_t rma_notify_numbers(const struct win *win);
@@ -268,22 +270,24 @@ struct rma_notified {
     uint64_t count;
 };
 
-/* rma_notify_expect returns whether these can be counted: MRMA_SUCCESS, MRMA_ERR_ARG (win has not
- * all of these numbers, or n is not positive), MRMA_ERR_NO_MEM, or why the process of source cannot
- * be reached. The functions below do it first, and return the same. */
+/* rma_notify_expect returns whether these notifications can be counted: MRMA_SUCCESS, MRMA_ERR_ARG
+ * (win does not have all of these numbers, or n is not positive), MRMA_ERR_NO_MEM, or why the
+ * process of source cannot be reached. The functions below call it first, and return its errors. */
 int rma_notify_expect(struct win *win, const struct rma_notified *what);
 
-/* rma_notify_read sets *value to how many have come and were not taken. It makes progress. */
+/* rma_notify_read sets *value to how many notifications have come and were not taken. It makes
+ * progress. */
 int rma_notify_read(struct win *win, int source, int number, uint64_t *value);
 
-/* rma_notify_await is called when a request begins or ends to await what rma_notify_expect has
- * returned success for: meanwhile rma_progress_requests looks whether processes of the window are
- * lost. */
+/* rma_notify_await is called when a request begins or ends to await notifications for which
+ * rma_notify_expect has returned success: meanwhile rma_progress_requests looks whether processes
+ * of the window are lost. */
 void rma_notify_await(struct win *win, const struct rma_notified *what, bool awaits);
 
-/* rma_notify_take takes count of the lowest number of which so many have come, and sets *number to
- * it; else it takes none, and sets -1. Does not wait and makes no progress. MRMA_ERR_PROC_FAILED: a
- * process of the window is lost, as far as this one knows (rma_notify_await), and none is taken. */
+/* rma_notify_take takes count notifications of the lowest number that has so many, and sets *number
+ * to it; if there is no such number it takes none, and sets *number to -1. Does not wait and makes
+ * no progress. MRMA_ERR_PROC_FAILED: a process of the window is lost, as far as this one knows
+ * (rma_notify_await), and none is taken. */
 int rma_notify_take(struct win *win, const struct rma_notified *what, int *number);
 
 /* rma_notify_test is rma_notify_take for programs that call it in a loop: it makes progress, and
@@ -291,10 +295,10 @@ int rma_notify_take(struct win *win, const struct rma_notified *what, int *numbe
 int rma_notify_test(struct win *win, const struct rma_notified *what, int *number);
 
 /* rma_notify_wait waits until rma_notify_take takes some. MRMA_ERR_PROC_FAILED: a process of the
- * window was lost meanwhile, none is taken. */
+ * window was lost meanwhile, and none is taken. */
 int rma_notify_wait(struct win *win, const struct rma_notified *what, int *number);
 
-/* rma_notify_reset takes all that have come, and sets *value to how many that were. */
+/* rma_notify_reset takes all notifications that have come, and sets *value to their number. */
 int rma_notify_reset(struct win *win, int source, int number, uint64_t *value);
 
 /* ---- requests of R-operations (12.3.5) ---- */
@@ -305,24 +309,28 @@ struct rma_req_list {
 };
 
 struct rma_req {
-    _Atomic uint32_t pending;   /* parts not yet complete, and one while its call holds it */
+    _Atomic uint32_t pending;   /* how many parts are not complete, plus one while the call holds
+                                   the request */
     _Atomic int err;            /* first error, an enum mrma_err */
-    uint64_t number;            /* of the operation in a trace (src/trace); 0: none is taken */
-    struct rma_req_list *ended; /* takes it when it has ended; NULL: rma_req_done is asked */
+    uint64_t number;            /* number of the operation in a trace (src/trace); 0: no trace is
+                                   taken */
+    struct rma_req_list *ended; /* list into which it is entered when it has ended; NULL:
+                                   rma_req_done is called instead */
     struct rma_req *next;       /* in that */
 };
 
-/* rma_req_init makes *req a request of no parts, before the operation is issued that will have it.
- * It is the caller's, and must stay until it is done. */
+/* rma_req_init makes *req a request without parts, before its operation is issued. The request is
+ * the caller's, and must stay until it is done. */
 void rma_req_init(struct rma_req *req);
 
 /* rma_req_begin is rma_req_init for a request that its call holds until rma_req_issued. When all of
- * it has ended after that, it is entered into ended once, and nothing of it is touched any more. */
+ * its parts have ended after that, it is entered once into the list ended, and is not touched any
+ * more. */
 void rma_req_begin(struct rma_req *req, struct rma_req_list *ended);
 
-/* rma_req_held_only returns whether no part of req is under way, while its call holds it: the
- * operation is complete, if it was issued, or has none yet; req->err is what has gone wrong.
- * (acquire) */
+/* rma_req_held_only is called while the call holds req, and returns whether no part of req is under
+ * way: its operation is complete, if it was issued, or has no part yet. req->err is then the
+ * operation's error. (acquire) */
 static inline bool rma_req_held_only(struct rma_req *req)
 {
     return atomic_load_explicit(&req->pending, memory_order_acquire) == 1;
@@ -332,12 +340,13 @@ static inline bool rma_req_held_only(struct rma_req *req)
  * another thread may find req in its list, and free it. */
 void rma_req_issued(struct rma_req *req);
 
-/* rma_req_take empties ended and returns the first of what was in there, linked by next; NULL:
- * nothing was. What has ended is seen with all that it has written. Any thread. */
+/* rma_req_take empties ended and returns the first request that was in it, with the others linked
+ * by next; NULL: there was none. The caller sees everything that the operations of these requests
+ * have written. Any thread. */
 struct rma_req *rma_req_take(struct rma_req_list *ended);
 
 /* rma_req_done returns whether the operation of req, which was issued and is in no list, is
- * complete; req->err is what has gone wrong then. Any thread, as often as wanted. (acquire) */
+ * complete; req->err is its error then. Any thread, as often as wanted. (acquire) */
 static inline bool rma_req_done(struct rma_req *req)
 {
     return atomic_load_explicit(&req->pending, memory_order_acquire) == 0;
@@ -347,9 +356,9 @@ static inline bool rma_req_done(struct rma_req *req)
  * Test. Returns whether anything moved. Any thread. */
 bool rma_progress(struct rma *rma);
 
-/* rma_progress_requests does one round of progress for who waits for requests. What their
- * operations have left unsent leaves first (rma_requests_unsent); those to a process that has died
- * end with an error. Any thread. */
+/* rma_progress_requests does one round of progress for callers that wait for requests. Operations
+ * of requests that were left unsent leave first (rma_requests_unsent); requests to a process that
+ * has died end with an error. Any thread. */
 void rma_progress_requests(struct rma *rma);
 
 /* rma_requests_unsent returns whether operations with requests, complete or not, have been left
@@ -359,31 +368,33 @@ bool rma_requests_unsent(const struct rma *rma);
 /* rma_uses_packets returns whether any window of this process sends or receives packets, or has. */
 bool rma_uses_packets(const struct rma *rma);
 
-/* rma_look is for calls in a loop that do not wait. It serves what lies in the rings of this
- * process, and pushes packets that wait for room to leave, for a few loads if there is nothing. At
- * the network it looks after pauses of 1 to 50 us, the longer nothing has come the longer; where
- * there is a network it costs now and then a look at the clock. Returns whether anything moved. Any
+/* rma_look is for calls in a loop that do not wait. It serves packets in the rings of this process,
+ * and pushes packets that wait for room; if there are none this costs a few loads. It looks at the
+ * network after pauses of 1 to 50 us, which are the longer the longer nothing has come; where there
+ * is a network it costs a look at the clock now and then. Returns whether anything moved. Any
  * thread; never waits. */
 bool rma_look(struct rma *rma);
 
 /* rma_host_poll is called by the host's own progress, in whatever call of the host a thread waits,
- * maybe millions of times a second. It does as rma_look, but pushes nothing where there is an
- * agent, whose work that is, and lets senders know that they need not wake the agent. */
+ * maybe millions of times a second. It does what rma_look does, except that it pushes nothing where
+ * there is an agent, which does that. It also lets senders know that they need not wake the
+ * agent. */
 bool rma_host_poll(struct rma *rma);
 
-/* rma_needs_host returns whether a host that lets the library into its progress only where it must
- * is asked to: this process has opened the network, for any of its windows, which stays open as
- * long as the engine; or it uses packets and has no agent, so that nobody else serves what lies in
- * its rings while it waits in a call of the host. */
+/* rma_needs_host returns whether the library needs the host's progress to poll it. It is for hosts
+ * whose progress polls the library only on demand. The result is true if this process has opened
+ * the network, for any of its windows (it stays open as long as the engine), or if it uses packets
+ * and has no agent, so that nobody else serves its rings while it waits in a call of the host. */
 bool rma_needs_host(const struct rma *rma);
 
-/* rma_host_poll_network does as rma_host_poll, but only as often as a look at the network is due.
- * Senders in the node are not told of it: they wake the agent for what they put into rings. Where
+/* rma_host_poll_network does what rma_host_poll does, but only as often as a look at the network is
+ * due. Senders on the node are not told of it: they wake the agent for packets in rings. Where
  * there is no agent it is rma_host_poll. */
 bool rma_host_poll_network(struct rma *rma);
 
-/* rma_backoff is what a loop of src/mpi that waits does between rounds of its own (host) polling:
- * it spins, or gives the processor away, by how often the loop has found nothing (round, from 0).
+/* rma_backoff is called by loops of src/mpi that wait, between rounds in which they poll the host:
+ * it spins, or gives the processor away, depending on how often the loop has found nothing (round,
+ * from 0).
  */
 void rma_backoff(struct rma *rma, unsigned round);
 
@@ -400,14 +411,14 @@ enum { /* asserts, translated from MPI_MODE_* by src/mpi */
 /* All of these but rma_start, rma_post, rma_test and rma_sync may wait for other processes. They
  * return MRMA_ERR_RMA_SYNC, with nothing done, where the present epoch does not allow the call;
  * MRMA_ERR_PROC_FAILED where a process is lost; MRMA_ERR_ASSERT (MPIRMA_STRICT) where an assert was
- * not kept; and those that complete operations the first error of these that only the target has
- * found. */
+ * not kept; and calls that complete operations return the first error of these operations that only
+ * the target has found. */
 
 /* rma_fence does MPI_Win_fence. */
 int rma_fence(struct win *win, int asserts);
 
-/* rma_start does MPI_Win_start. ranks: window ranks of the group, n of them, in any order; not
- * kept. MRMA_ERR_NO_MEM. */
+/* rma_start does MPI_Win_start. ranks are the n window ranks of the group, in any order; the array
+ * is not kept. MRMA_ERR_NO_MEM. */
 int rma_start(struct win *win, const int *ranks, int n, int asserts);
 
 /* rma_complete does MPI_Win_complete. */
@@ -422,37 +433,39 @@ int rma_wait(struct win *win);
 /* rma_test does MPI_Win_test: *flag is whether the exposure epoch has ended. It makes progress. */
 int rma_test(struct win *win, bool *flag);
 
-/* rma_lock does MPI_Win_lock of rank target. A lock of a process whose control block is mapped here
- * is held when it returns; of others it is asked for with the first packet. */
+/* rma_lock does MPI_Win_lock of rank target. The lock of a process whose control block is mapped
+ * here is held when it returns; the lock of any other process is asked for with the first
+ * packet. */
 int rma_lock(struct win *win, bool exclusive, int target, int asserts);
 
 /* rma_unlock does MPI_Win_unlock. Whatever it returns but MRMA_ERR_RMA_SYNC, the epoch has ended.
  */
 int rma_unlock(struct win *win, int target);
 
-/* rma_lock_all does MPI_Win_lock_all. Locks of other processes are taken by the first access to
- * each, but in windows from MPI_Win_allocate_shared by the call. */
+/* rma_lock_all does MPI_Win_lock_all. The locks of other processes are taken by the first access to
+ * each; in windows from MPI_Win_allocate_shared the call itself takes them. */
 int rma_lock_all(struct win *win, int asserts);
 
 /* rma_unlock_all does MPI_Win_unlock_all. Whatever it returns but MRMA_ERR_RMA_SYNC, the epoch has
  * ended. */
 int rma_unlock_all(struct win *win);
 
-/* rma_flush does MPI_Win_flush: everything issued to target is complete there; or, local,
- * MPI_Win_flush_local: its buffers here may be used again. */
+/* rma_flush does MPI_Win_flush: everything issued to target is complete there. If local is true it
+ * does MPI_Win_flush_local: the buffers here may be used again. */
 int rma_flush(struct win *win, int target, bool local);
 
 /* rma_flush_all does what rma_flush does for all targets (MPI_Win_flush_all and its local form). */
 int rma_flush_all(struct win *win, bool local);
 
 /* rma_sync does MPI_Win_sync: it orders this process's loads and stores of the window's memory
- * before and after. It makes progress, and operations of a passive epoch that nobody has flushed
- * leave for their targets. May wait until targets grant their locks. MRMA_ERR_PROC_FAILED. */
+ * before and after. It makes progress, and sends operations of a passive epoch that were not
+ * flushed to their targets. It may wait until targets grant their locks. MRMA_ERR_PROC_FAILED. */
 int rma_sync(struct win *win);
 
-/* rma_trace_buffer records that the message which the calling thread has recorded just before, with
- * that time, reads (stored: writes) count of type from base on: in the buffer of a call that is not
- * RMA's. As with operations, only the span is recorded of a datatype in very many pieces. */
+/* rma_trace_buffer records the buffer of a call that is not RMA's: the message that the calling
+ * thread has recorded just before, with that time, reads count of type from base on (or writes
+ * them, if stored is true). As with operations, only the span of a datatype in very many pieces is
+ * recorded. */
 void rma_trace_buffer(struct trace *tr, uint64_t time, const void *base, const struct dtype *type,
                       size_t count, bool stored);
 

@@ -2,9 +2,9 @@
 /*
  * abandoned.c - see abandoned.h.
  *
- * The word by which a process says that it has left is in its slot of the other's control block,
- * and is the generation of the window there. So a block that is another window's by then is not
- * mistaken. Peers stay counted until they have left.
+ * A process says that it has left by a word in its slot of the other's control block, which gets
+ * the generation of the window there. So nothing is mistaken if the block belongs to another window
+ * by then. The uses of peers stay counted until the peers have left.
  *
  * Order of stores and loads. After a loss there is no last barrier. What a process has published
  * for a window is used for something else when all others of the node that live have said that they
@@ -14,8 +14,8 @@
  *   its last stores there                     B: left is the generation (acquire), for all others
  *   A: left = generation there (release)      gives back memory and block
  *
- * If B reads A, the stores are before whatever the memory is used for next. Instead of B the owner
- * may find that the process has died, which the kernel tells: it stores nothing any more.
+ * If B reads A, the stores come before the next use of the memory. Instead of B the owner may learn
+ * from the kernel that the process has died: then it stores nothing any more.
  */
 #include "rma/create/abandoned.h"
 
@@ -33,16 +33,17 @@ struct abandoned {
     struct region_view *regions; /* as in struct win */
     void *owned;                 /* as in struct win */
     void *records;      /* the node's copy, if this process has made it; NULL: it has not */
-    const void *pinned; /* window memory that belongs to the program, NULL: none */
+    const void *pinned; /* window memory that belongs to the program; NULL: none */
     uint64_t exported;  /* as in struct win */
     int n;              /* of the processes below */
     struct {
         struct rma_peer *peer;
         const struct win_signals *in;
-    } left[]; /* that have not said that they have left */
+    } left[]; /* peers that have not said that they have left */
 };
 
-/* Without memory for the list it is kept for ever. */
+/* new_abandoned makes a list entry for the window. NULL: there is no memory for it, and what the
+ * window has published is kept for ever. */
 static struct abandoned *new_abandoned(struct win *w)
 {
     struct abandoned *a = malloc(sizeof *a + (size_t)w->nlocal * sizeof a->left[0]);
@@ -82,7 +83,7 @@ void abandoned_keep(struct win *w)
         list_push_back(&r->abandoned, &a->link);
 }
 
-/* Has it left, or will it never store anything any more? */
+/* has_left returns whether peer i has left, or will never store anything any more. */
 static bool has_left(const struct rma *r, const struct abandoned *a, int i)
 {
     const struct rma_env *env = r->env;

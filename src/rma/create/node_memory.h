@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_memory.h - does the node have what its processes ask for together in one creation?
+ * node_memory.h - checks that the node has the memory for which its processes ask together in one
+ * creation.
  *
- * Memory of windows is reserved and comes by first touch, so each process looks whether its own
- * part is there, and all of them may find that. What they reserve together is in the records
- * (proc_records.h); every process holds the sum for its node against what it sees itself, since
- * processes may be in different control groups. The answers may differ: the caller makes the
- * agreement.
+ * Memory of windows is reserved and comes by first touch. Each process looks whether there is
+ * memory for its own part, and all of them may find so although there is not enough for all
+ * together. The records tell what they reserve together (proc_records.h), and every process
+ * compares the sum for its node with the memory that it sees, since processes may be in different
+ * control groups. The answers may differ: the caller makes the agreement.
  */
 #ifndef MRMA_RMA_CREATE_NODE_MEMORY_H
 #define MRMA_RMA_CREATE_NODE_MEMORY_H
@@ -15,7 +16,8 @@
 
 #include "rma/create/win_create.h"
 
-/* size_sum returns a + b, of sizes that processes gave: UINT64_MAX stands for all that is more. */
+/* size_sum returns a + b, which are sizes that processes have given; UINT64_MAX stands for every
+ * larger sum. */
 static inline uint64_t size_sum(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;

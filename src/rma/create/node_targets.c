@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * node_targets.c - the targets of a window on this node: which path serves which (doc/design.md:
- * kinds of target), and where their memory is.
+ * node_targets.c - makes the targets of a window on this node: it decides which path serves each
+ * (doc/design.md: kinds of target), and finds their memory.
  *
  *   this process itself                          mapped
  *   another node, or packets asked for           packets, or rdma: target_set_path
@@ -10,13 +10,12 @@
  *   same node, any other memory                  kernel-assisted
  *   the same, but the kernel refuses it          packets, for all of the window
  *
- * Whether a process's memory can be mapped it decides itself, once, and tells in its notice
- * (win_own_path); what is left to a pair is whether the kernel lets one reach the other.
- * MPIRMA_PATH forces one where it is possible and is an error where it is not.
- * Synchronization goes through shared memory exactly for targets whose path is neither packets nor
- * rdma: these are the memory peers. That relation is symmetric, so they are the same set at all its
- * members. Targets on other nodes are not made here: remote.c.
- * Locks: the engine's, for peers.
+ * Each process decides once whether its own memory can be mapped, and tells this in its notice
+ * (win_own_path); a pair only has to find out whether the kernel lets one reach the other.
+ * MPIRMA_PATH forces one where it is possible and is an error where it is not. Synchronization goes
+ * through shared memory exactly for targets whose path is neither packets nor rdma: these are the
+ * memory peers. That relation is symmetric, so they are the same set at all its members. Targets on
+ * other nodes are not made here: remote.c. Locks: the engine's, for peers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +56,7 @@ static int choose(const struct win *w, const struct rma_notice *notice, const st
 {
     const struct log *log = w->rma->log;
     const enum conf_path forced = w->rma->conf->path;
-    /* What is attached to a dynamic window may need the kernel later (path/xpmem_path.c). */
+    /* Memory that is attached to a dynamic window may need the kernel later (path/xpmem_path.c). */
     if (notice->path != PATH_ASSISTED &&
         (notice->path != PATH_MAPPED || !w->dynamic || peer->assisted)) {
         plan->unattached |= notice->exported && !peer->attachable;
@@ -75,11 +74,12 @@ static int choose(const struct win *w, const struct rma_notice *notice, const st
         return -log_fail(log, MRMA_ERR_RMA_FLAVOR,
                          "MPIRMA_PATH=cma is not possible: cross-memory attach to process %d: %s",
                          peer->pid, strerror(peer->assisted_errno));
-    plan->refused |= !plan->packets_only; /* else it is known already */
+    plan->refused |= !plan->packets_only; /* otherwise it is known already */
     return PATH_PACKETS;
 }
 
-/* What the process of t has exported; if it cannot be had, all are told (plan->unattached). */
+/* attach_memory attaches what the process of t has exported; if that fails, all processes are told
+ * (plan->unattached). */
 static void attach_memory(const struct win *w, struct rma_target *t,
                           const struct rma_notice *notice, struct win_plan *plan, void **at)
 {
@@ -115,13 +115,14 @@ static int reach_memory(struct win *w, struct rma_target *t, const struct rma_no
     return MRMA_SUCCESS;
 }
 
-/* What the process of t tells of its part of w. */
+/* notice_of returns what the process of t tells of its part of w. */
 static const struct rma_notice *notice_of(const struct win *w, const struct rma_target *t)
 {
     return &t->peer->notices[record_of(w, t->rank).slot];
 }
 
-/* me: this process's index among the processes of the node; its: the target's. */
+/* reach_control finds the control block of t. me is this process's index among the processes of the
+ * node, its is the target's. */
 static int reach_control(struct win *w, struct rma_target *t, int its, int me)
 {
     struct rma_env *env = w->rma->env;
@@ -139,7 +140,7 @@ static int reach_control(struct win *w, struct rma_target *t, int its, int me)
     return w->dynamic ? region_open(w, t) : MRMA_SUCCESS;
 }
 
-/* MPI_Win_allocate_shared: known to all, whatever the path. */
+/* take_part is for MPI_Win_allocate_shared, where all know the part of t, whatever the path. */
 static void take_part(struct rma_target *t, const struct win_plan *plan)
 {
     const struct win_part *part = &plan->parts[t->rank];
@@ -173,7 +174,7 @@ static int connect_target(struct win *w, struct rma_target *t, struct win_plan *
     return err ? err : target_table_put(&w->targets, t->rank, t);
 }
 
-/* The targets of this node, and room for the ranks of the memory peers. */
+/* make_local makes the targets of this node, and room for the ranks of the memory peers. */
 static int make_local(struct win *w)
 {
     int n = 0;
@@ -212,7 +213,8 @@ static void list_direct(struct win *w)
     w->npackets = w->nproc - w->nmemory;
 }
 
-/* Ranks are mostly dealt to nodes in rows: then those of this one need no table. */
+/* find_row looks whether the ranks of this node are consecutive, as they mostly are: then no table
+ * is needed to find them. */
 static void find_row(struct win *w)
 {
     w->row_first = w->local[0].rank;
@@ -232,7 +234,8 @@ static int connect_control(struct win *w)
     return err;
 }
 
-/* Those whose memory is mapped here may send packets (assisted.c), which are answered. */
+/* connect_origins connects to the processes whose memory is mapped here, since they may send
+ * packets (assisted.c), which are answered. */
 static int connect_origins(struct win *w)
 {
     struct rma_env *env = w->rma->env;
@@ -274,7 +277,7 @@ int win_make_targets(struct win *w, struct win_plan *plan)
 static void drop_target(struct win *w, struct rma_target *t)
 {
     struct rma_env *env = w->rma->env;
-    if (w->queued && t->peer) /* after a peer has died */
+    if (w->queued && t->peer) /* there may be some after a peer has died */
         ch3_vc_drop(&t->peer->vc, &w->queued);
     deferred_drop(t);
     assisted_drop(t);

@@ -16,8 +16,8 @@
 enum { NUMBER_STAGES = 4, NUMBER_STRICT = 8, NUMBER_TRACED = 16, NUMBERS = 32 };
 static_assert((int)PATH_COUNT <= (int)NUMBER_STAGES, "the path is in the lowest bits");
 
-/* Have its targets stages, and does anybody use them? Strict mode looks at what the target allows
- * at once. */
+/* has_stages returns whether the targets have stages that anybody uses. Strict mode does not use
+ * them, since it checks at once what the target allows. */
 static bool has_stages(const struct route_facts *facts)
 {
     return (facts->path == PATH_MAPPED || facts->path == PATH_ASSISTED) && !facts->dynamic &&

@@ -3,9 +3,10 @@
  * win_atomics.c - whether the network's cards do the accumulates of a new window
  * (mpirma_fabric_atomics).
  *
- * One exchange, where all processes ask for it: each tells what its card takes, and what speaks
- * against it. All choose from the same facts (origin/atomics_choice.h). Nothing can fail alone
- * here: who cannot take part says so in the exchange, whose memory it has had before.
+ * There is one exchange, where all processes ask for this: each tells what its card takes, and what
+ * speaks against it. All choose from the same facts (origin/atomics_choice.h). No process can fail
+ * alone here: one that cannot take part says so in the exchange, for which it has had the memory
+ * before.
  */
 #include <string.h>
 
@@ -32,7 +33,7 @@ static struct voice voice_of(struct win *w)
     return mine;
 }
 
-/* What all of them take. */
+/* join leaves in *all what the cards of both take. */
 static void join(struct ch3_atomics *all, const struct ch3_atomics *its)
 {
     for (int type = 0; type < CH3_ATOMIC_TYPES; type++) {
@@ -62,7 +63,8 @@ static struct atomics_facts facts_of(const struct win *w, const struct voice *vo
     return facts;
 }
 
-/* This process's own accumulates on its own memory leave the short ways for it. */
+/* use makes the cards do the chosen accumulates; this process's accumulates on its own memory do
+ * not take the short ways any more. */
 static void use(struct win *w, const struct atomics_choice *choice, const struct ch3_atomics *all)
 {
     struct rma_target *own = win_peek(w, w->rank);

@@ -2,14 +2,14 @@
 /*
  * win_create.c - collective creation of windows (MPI 4.1, 12.2.1 to 12.2.4).
  *
- * One exchange and one agreement on the outcome: a process that fails says so in the exchange or
- * in the agreement, so that all return an error together. What is exchanged more at times says
- * win_exchange.h: mostly nothing among processes that know each other. There is one exchange more
- * where the network is opened, or is to reach memory by itself, two more for
- * MPI_Win_allocate_shared, whose segment depends on all sizes, an agreement more before pages are
- * made at once, and one on how fences end where there are packet targets. What is published
- * (notice, control block, memory) is initialised before the exchange; after the last agreement no
- * host call is made for this window.
+ * One exchange and one agreement on the outcome: a process that fails says so in the exchange or in
+ * the agreement, so that all return an error together. win_exchange.h says what else is exchanged
+ * at times: mostly nothing among processes that know each other. There is one more exchange where
+ * the network is opened, or is to reach memory by itself; there are two more for
+ * MPI_Win_allocate_shared, whose segment depends on all sizes; one more agreement before pages are
+ * made at once; and one on how fences end where there are packet targets. Everything that is
+ * published (notice, control block, memory) is initialised before the exchange. After the last
+ * agreement no call of the host is made for this window.
  *
  * Cost on one node: one all-gather, one reduction, and the system calls of new segments.
  */
@@ -38,14 +38,15 @@
 /* What a process says in the agreement; the highest counts. */
 enum {
     AGREE_DONE,
-    AGREE_REFUSED,    /* it was refused cross-memory attach */
+    AGREE_REFUSED,    /* the kernel has refused it cross-memory attach */
     AGREE_UNATTACHED, /* it could not attach what another has exported */
     AGREE_SLOTS,      /* its control block has too few slots */
     AGREE_ERR         /* + enum mrma_err */
 };
 enum { MEM_ALIGN = 64 };
 
-/* path: by which others reach this process's memory. Regions of dynamic windows have no stages. */
+/* path is the one by which others reach this process's memory. Regions of dynamic windows have no
+ * stages. */
 static int make_control(struct win *w, uint32_t path)
 {
     const enum stage_use use =
@@ -69,7 +70,8 @@ static int make_control(struct win *w, uint32_t path)
     notify_init(ctl, slots, w->hints.notifications, w->created.nslots);
     if (!w->dynamic)
         return MRMA_SUCCESS;
-    region_close_own(w->rma, w->regions); /* of a control block that was made before this one */
+    region_close_own(w->rma, w->regions); /* the regions of a control block that was made before
+                                             this one */
     w->regions = region_open_own(w, slots + counters);
     return w->regions ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
@@ -93,22 +95,24 @@ static uint64_t untouched(const struct win *w)
     return w->created.owned ? env->mem_untouched(env->ctx, w->created.owned, w->size) : 0;
 }
 
-/* What all must have set alike, or they would choose different paths for the same pair. */
+/* conf_word returns the settings that all processes must have alike, since otherwise they would
+ * choose different paths for the same pair. */
 static uint32_t conf_word(const struct conf *conf)
 {
     return (uint32_t)conf->path << 28 ^ (uint32_t)conf->ranks_per_node;
 }
 
-/* Shall somebody serve packets while this process is elsewhere? Also in a window with no_locks: who
- * locks it all the same is served (lock_despite_hint), and would wait for a call of the target. */
+/* wants_agent returns whether an agent should serve packets while this process is elsewhere. It
+ * should also in a window with no_locks: a process that locks such a window all the same is served
+ * (lock_despite_hint), and would have to wait for a call of the target. */
 static bool wants_agent(const struct conf *conf, const struct win *w)
 {
     return conf->progress == CONF_PROGRESS_AGENT ||
            (conf->progress == CONF_PROGRESS_AUTO && !(w->strict && w->hints.no_locks));
 }
 
-/* Memory that was not made to be shared, or what will be attached to a dynamic window: let others
- * attach it, if they can. Where they cannot they write it by the kernel. */
+/* export_memory lets others attach memory that was not made to be shared, or that will be attached
+ * to a dynamic window, if they can. Where they cannot, they reach it by the kernel. */
 static void export_memory(struct win *w, struct rma_notice *notice)
 {
     const struct rma_env *env = w->rma->env;
@@ -125,7 +129,8 @@ static void export_memory(struct win *w, struct rma_notice *notice)
     notice->exported = w->exports || w->created.exported;
 }
 
-/* The window is made again, and others shall not attach this process's part of it. */
+/* end_export is called when the window is made again, and others shall not attach this process's
+ * part of it. */
 static void end_export(struct win *w, struct rma_notice *notice)
 {
     const struct rma_env *env = w->rma->env;
@@ -139,7 +144,7 @@ static void end_export(struct win *w, struct rma_notice *notice)
     notice->path = win_own_path(w, notice);
 }
 
-/* What the node is told of this process's part, but for its control block. */
+/* notify_node writes what the node is told of this process's part, except for its control block. */
 static void notify_node(struct win *w, const struct win_spec *spec, struct rma_notice *notice)
 {
     struct rma_env *env = w->rma->env;
@@ -150,7 +155,7 @@ static void notify_node(struct win *w, const struct win_spec *spec, struct rma_n
     notice->path = win_own_path(w, notice);
 }
 
-/* What all are told, by a hash or in full. */
+/* describe returns what all processes are told, by a hash or in full. */
 static struct win_detail describe(const struct win *w, const struct win_spec *spec)
 {
     return (struct win_detail){.hints = spec->hints,
@@ -161,7 +166,7 @@ static struct win_detail describe(const struct win *w, const struct win_spec *sp
                                .strict = w->strict != NULL};
 }
 
-/* Everything that can be done alone; the outcome is told in the first exchange. */
+/* prepare does everything that a process can do alone; the first exchange tells the outcome. */
 static void prepare(struct win *w, const struct win_spec *spec, struct win_plan *plan)
 {
     struct rma *r = w->rma;
@@ -188,7 +193,7 @@ static void prepare(struct win *w, const struct win_spec *spec, struct win_plan 
     plan->err = err;
 }
 
-/* Do all agree in what must be the same? */
+/* check_details returns an error if the processes differ in what must be the same. */
 static int check_details(const struct win *w, const struct win_plan *plan)
 {
     const struct log *log = w->rma->log;
@@ -208,7 +213,8 @@ static int check_details(const struct win *w, const struct win_plan *plan)
     return MRMA_SUCCESS;
 }
 
-/* Its fences are longer: all check, or none. */
+/* agree_strict turns strict mode on if all processes have it: its fences take more steps, so either
+ * all check or none. */
 static void agree_strict(struct win *w, const struct win_plan *plan)
 {
     for (int i = 0; w->strict && plan->details && i < w->nproc; i++)
@@ -220,7 +226,8 @@ static void agree_strict(struct win *w, const struct win_plan *plan)
         }
 }
 
-/* May packets come for this process, to be served while it is elsewhere? */
+/* serves_packets returns whether packets may come for this process that must be served while it is
+ * elsewhere. */
 static bool serves_packets(const struct win *w)
 {
     return w->npackets || w->assisted;
@@ -238,8 +245,8 @@ static void learn_node(struct win *w, const struct win_plan *plan)
     rma_learn_node(r, procs, cpus);
 }
 
-/* Is there a pair between whom packets take the network? All find the same: it follows
- * from what all know, and being on one node is transitive. */
+/* needs_network returns whether there is a pair whose packets take the network. All processes find
+ * the same: it follows from what all know, and "on the same node" is transitive. */
 static bool needs_network(const struct win *w, const struct win_plan *plan)
 {
     const struct conf *conf = w->rma->conf;
@@ -255,8 +262,8 @@ static bool needs_network(const struct win *w, const struct win_plan *plan)
     return false;
 }
 
-/* Another control block in the place of one that nobody sees any more. All learn whether each has
- * got one. */
+/* remake_control makes another control block in the place of one that nobody sees any more. All
+ * processes learn whether each has got one. */
 static int remake_control(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;
@@ -286,7 +293,7 @@ static int open_network(struct win *w, struct win_plan *plan)
     if (w->dynamic && !w->strict) /* regions are registered when they are attached */
         w->created.net_mem =
             (struct rma_net_mem){.base = &w->created.word, .len = sizeof w->created.word};
-    else if (!w->strict) /* whose checks look at packets */
+    else if (!w->strict) /* strict mode's checks look at packets */
         w->created.net_mem = (struct rma_net_mem){.base = w->base, .len = w->base ? w->size : 0};
     if (complete)
         win_copy_table(w, plan);
@@ -308,7 +315,8 @@ static int open_network(struct win *w, struct win_plan *plan)
     return MRMA_SUCCESS;
 }
 
-/* Packets will be used: say so to the waits, start the agent that serves them. */
+/* start_packets is called where packets will be used: it tells the waits, and starts the agent that
+ * serves packets. */
 static int start_packets(struct win *w)
 {
     struct rma *r = w->rma;
@@ -328,7 +336,8 @@ static int route_and_start(struct win *w, struct win_plan *plan)
     return err ? err : start_packets(w);
 }
 
-/* What all shall do: the highest of what they say. The host's failure: AGREE_ERR + it. */
+/* agree returns what all shall do, which is the highest value that one of them says. If the host
+ * fails, the result is AGREE_ERR plus that error. */
 static int agree(struct boot *boot, const struct win_plan *plan, int err)
 {
     const int mine = err == MRMA_AGAIN  ? AGREE_SLOTS
@@ -357,7 +366,7 @@ static int make_more_slots(struct win *w, struct win_plan *plan)
     return remake_control(w, plan);
 }
 
-/* No process of the window exports its memory any more. */
+/* attach_nothing is called where no process of the window may export its memory any more. */
 static int attach_nothing(struct win *w, struct win_plan *plan)
 {
     log_msg(w->rma->log, LOG_LEVEL_WARN,
@@ -367,8 +376,8 @@ static int attach_nothing(struct win *w, struct win_plan *plan)
     return remake_control(w, plan);
 }
 
-/* Routes, and agreement with all that they could be had. err: what has gone wrong
- * before, which all must learn. */
+/* connect_all makes the targets and agrees with all processes that everybody could. err is what has
+ * gone wrong before, which all must learn. */
 static int connect_all(struct win *w, struct win_plan *plan, int err)
 {
     for (;;) {
@@ -395,8 +404,8 @@ static int connect_all(struct win *w, struct win_plan *plan, int err)
     }
 }
 
-/* Nobody touches a page before all have looked whether there is room for all (node_memory.h). err:
- * as for connect_all. */
+/* populate touches pages only when all processes have looked whether there is room for all
+ * (node_memory.h). err is as for connect_all. */
 static int populate(struct win *w, struct win_plan *plan, int err)
 {
     bool somebody = false;
@@ -438,7 +447,8 @@ static int join(struct win *w, struct win_plan *plan)
     return err ? err : win_choose_atomics(w, plan);
 }
 
-/* From what all know of rank 0: its process's random number, and how it tells its windows apart. */
+/* number_of makes the window's number from what all know of rank 0: its process's random number,
+ * and the index and generation that it has given the window. */
 static uint64_t number_of(const struct win *w)
 {
     const struct win_record first = record_of(w, 0);

@@ -18,40 +18,45 @@ struct win_segment {
 };
 
 struct win_part {
-    uint64_t offset; /* of the process's part in the segment */
-    uint64_t vaddr;  /* its own address of that */
+    uint64_t offset; /* offset of the process's part in the segment */
+    uint64_t vaddr;  /* the process's own address of its part */
     int64_t err;
 };
 
-/* What creation knows until it is over. What is kept of it is w->records. */
+/* What the creation knows until it is over. Only w->records is kept. */
 struct win_plan {
     struct boot *boot;
     struct win_detail mine;
     struct rma_notice *notice; /* for the node, at that place: */
     int slot;
-    struct rma_notice unseen; /* notice, where there was no place, which is an error */
-    int err;                  /* of the preparation; nobody may be told but by the first exchange */
+    struct rma_notice unseen; /* takes the place of the notice where no place was left, which is an
+                                 error */
+    int err;                  /* error of the preparation; others are told of it only by the first
+                                 exchange */
     uint64_t untouched;       /* bytes that the creation has reserved or will */
     /* Of the exchanges. */
-    const struct win_detail *details; /* by rank; NULL: all are as mine, but for size and unit, */
-    size_t details_stride;            /* and bytes from one to the next */
+    const struct win_detail *details; /* by rank; NULL: all are like mine, except for size and
+                                         unit */
+    size_t details_stride;            /* bytes from one of the details to the next */
     struct rma_procs procs;           /* until records are published */
     int *place;                       /* memory for procs.place */
     bool new_table;                   /* the table is not known to later creations yet */
     struct boot_records gathered;     /* details, where the bootstrap has memory for them */
-    /* Memory for them, had before the first. */
-    char *memory;              /* of all that does not say otherwise */
-    void *room, *details_room; /* room: of its own, may become the table's */
+    /* Memory for the exchanges, which the process gets before the first one. */
+    char *memory;              /* of everything that does not say otherwise */
+    void *room, *details_room; /* room: allocated by itself, since it may become the table's */
     struct proc_table *spare;
     struct win_segment *segments; /* MPI_Win_allocate_shared: by rank, */
     struct win_part *parts;       /* the same, */
-    char *segment_base;           /* and where the segment is here */
-    void *net_room;               /* for opening the network, if there is one, */
-    struct rma_net_key *keys;     /* and what it tells of all */
-    bool packets_only;            /* a process was refused cross-memory attach: all use packets */
-    bool refused;                 /* out: a peer would need it and is refused */
-    bool unattached;              /* out: what a peer has exported could not be attached */
-    int slots;                    /* out: slots that the control block needs, if it has too few */
+    char *segment_base;           /* address of the segment here */
+    void *net_room;               /* room for opening the network, if there is one, */
+    struct rma_net_key *keys;     /* and the keys that this gives for all */
+    bool packets_only;            /* the kernel has refused cross-memory attach to a process: all
+                                     use packets */
+    bool refused;                 /* result: a peer would need cross-memory attach and is refused */
+    bool unattached;              /* result: what a peer has exported could not be attached */
+    int slots;                    /* result: how many slots the control block needs, if it has too
+                                     few */
 };
 
 /* ---- win_plan.c ---- */
@@ -64,7 +69,7 @@ int win_plan_room(struct win *w, struct win_plan *plan);
  * plan->slot. MRMA_ERR_NO_MEM, with a message, if there is none. Takes the engine's lock. */
 int win_plan_notice(struct rma *r, struct win_plan *plan);
 
-/* win_plan_end frees plan and what it has, but for what the window has taken over. Takes the
+/* win_plan_end frees plan and what it has, except what the window has taken over. Takes the
  * engine's lock. */
 void win_plan_end(struct rma *r, struct win_plan *plan);
 
@@ -86,24 +91,24 @@ void win_delete(struct win *w);
 /* ---- win_shared.c ---- */
 
 /* win_share_memory makes the memory of MPI_Win_allocate_shared and finds this process's part of it;
- * plan has what all have said of theirs. Collective, also after a local error; waits for the
- * others. Returns success at all processes or an error at each, not necessarily the same. Without
- * the engine's lock. */
+ * plan has what all processes have told of their parts. Collective, also after a local error; waits
+ * for the others. Returns success at all processes or an error at each, not necessarily the same.
+ * Without the engine's lock. */
 int win_share_memory(struct win *w, struct win_plan *plan);
 
 /* ---- node_targets.c ---- */
 
-/* win_own_path returns the path by which the other processes of its node reach the memory of this
- * one, of which notice tells them, where the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or
- * PATH_PACKETS where these are forced. The process itself asks, once, when its memory of w is
- * there; the others read the answer in the notice. */
+/* win_own_path returns the path by which the other processes of its node reach this process's
+ * memory, which notice describes, if the kernel lets them: PATH_MAPPED, PATH_ASSISTED, or
+ * PATH_PACKETS where packets are forced. Only the process itself calls it, once, when it has its
+ * memory of w; the others read the answer in the notice. */
 enum rma_path win_own_path(const struct win *w, const struct rma_notice *notice);
 
 /* win_make_targets chooses path and synchronization for the ranks of this node, from the records,
  * and reaches the peers' memory; targets on other nodes are made later. MRMA_AGAIN: the control
- * block has too few slots, plan->slots are needed; another error: a peer or its memory cannot be
- * had. plan->refused and plan->unattached are set without an error. Whatever it returns,
- * win_free_targets takes it back. Not collective. Under the engine's lock. */
+ * block has too few slots, and plan->slots are needed; any other error: a peer or its memory cannot
+ * be had. plan->refused and plan->unattached may be set without an error. Whatever it returns,
+ * win_free_targets frees what it has made. Not collective. Under the engine's lock. */
 int win_make_targets(struct win *w, struct win_plan *plan);
 
 /* win_free_targets lets go of all targets, peers and mapped memory of w. Under the engine's lock.
@@ -112,23 +117,23 @@ void win_free_targets(struct win *w);
 
 /* ---- route.c ---- */
 
-/* win_make_routes makes the routes of w, before there is any target. It is known whether strict
- * mode is on. */
+/* win_make_routes makes the routes of w, before there is any target and when it is known whether
+ * strict mode is on. */
 void win_make_routes(struct win *w);
 
 /* ---- win_atomics.c ---- */
 
-/* win_choose_atomics has the network's cards do accumulates on w, which is made and which nobody
- * has used yet, if mpirma_fabric_atomics asks for it and it can be; that hint says afterwards
- * whether they do. Collective; all come to the same. Returns an error of the exchange. Without the
- * engine's lock. */
+/* win_choose_atomics makes the network's cards do accumulates on w, which was made and which nobody
+ * has used yet, if mpirma_fabric_atomics asks for it and the cards can; that hint says afterwards
+ * whether they do. Collective; all processes come to the same result. Returns an error of the
+ * exchange. Without the engine's lock. */
 int win_choose_atomics(struct win *w, struct win_plan *plan);
 
 /* ---- win_hints.c ---- */
 
-/* win_agree_hints makes w->hints what holds where the processes of w, by their details, have given
- * different hints; all know by then if they are strict. Returns MRMA_ERR_INFO_VALUE at all
- * processes, and only where that is strict. Does not wait. */
+/* win_agree_hints sets w->hints to values that are right for all processes of w, where their
+ * details show that they have given different hints. All know by then whether strict mode is on. It
+ * returns MRMA_ERR_INFO_VALUE at all processes, and only in strict mode. Does not wait. */
 int win_agree_hints(struct win *w, const struct win_plan *plan);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * win_exchange.c - see win_exchange.h.
  *
- * Locks: the engine's, where the tables of processes are looked at. What all processes must come
- * to alike is computed from what all have been told, and from nothing else.
+ * Locks: the engine's, where the tables of processes are read. Results that must be the same at all
+ * processes are computed only from what all have been told.
  */
 #include "rma/create/win_exchange.h"
 
@@ -45,11 +45,11 @@ static uint64_t thirds(uint64_t part, uint64_t whole)
     return part <= third ? 1 : part <= 2 * third ? 2 : 3;
 }
 
-/* A hash of the part without the process's own number (uid). It is only given, else 0, by a process
- * that announces a table with as many processes as the window has, and stands in it at its rank in
- * the window. The number of that table goes into the hash. So if all processes have one digest, all
- * have the same table, each stands there at its rank, and the table says which process each rank
- * is. */
+/* digest_of returns a hash of the part without the process's own number (uid). It returns 0 unless
+ * the process announces a table with as many processes as the window has, and stands in that table
+ * at its rank in the window. The number of the table goes into the hash. So if all processes have
+ * the same digest, all have the same table, each stands in it at its rank, and the table says which
+ * process each rank is. */
 static uint64_t digest_of(const struct win *w, const struct win_summary *part)
 {
     static const unsigned char key[16] = "window summary";
@@ -61,8 +61,8 @@ static uint64_t digest_of(const struct win *w, const struct win_summary *part)
     return siphash(key, &common, sizeof common);
 }
 
-/* Of what is mostly the same everywhere. A size that does not fit into the part makes it a hash
- * that nobody else has. */
+/* hash_of returns a hash of the details that are mostly the same everywhere. If a size does not fit
+ * into the part, it returns a hash that no other process has. */
 static uint64_t hash_of(const struct win_detail *mine, uint64_t uid)
 {
     static const unsigned char key[16] = "window creation";
@@ -105,7 +105,7 @@ uint64_t win_untouched(const struct win *w, int rank)
     return rec.untouched == 3 ? rec.size : (rec.size / 3 + 1) * rec.untouched;
 }
 
-/* Of the rank, whose part that is. */
+/* record_from returns the record of the rank whose part that is. */
 static struct win_record record_from(const struct win_plan *plan, int rank,
                                      const struct win_summary *part)
 {
@@ -123,8 +123,8 @@ static struct win_record record_from(const struct win_plan *plan, int rank,
         .untouched = (uint8_t)(part->bits >> SUMMARY_UNTOUCHED_SHIFT)};
 }
 
-/* Are they the same, in the order of the table? While the window is made, the notice's place counts
- * too. */
+/* same_part returns whether two parts are the same, in the order of the table. The place of the
+ * notice counts, too, since it is needed while the window is made. */
 static bool same_part(const struct win_record *first, const struct win_record *rec, int rank,
                       bool making)
 {
@@ -138,8 +138,9 @@ static void free_parts(struct boot_records *recs)
     free(recs->handle);
 }
 
-/* The parts become records, in the memory that they came in, unless all use one copy: then in this
- * process's own, if one record does not stand for all. */
+/* make_records turns the parts into records, in the memory in which they came. Where all processes
+ * of the node got one copy of the parts, the records go into memory of this process's own, unless
+ * one record stands for all. */
 static int make_records(struct win *w, const struct win_plan *plan)
 {
     struct win_records *r = &w->records;
@@ -187,14 +188,14 @@ static int index_table(const struct proc_table *t, struct map *map)
             const struct rma_proc_record *is;
             void *value;
         } rec = {proc_table_at(t, i)};
-        if (!map_get(map, rec.is->uid)) /* what was told last counts */
+        if (!map_get(map, rec.is->uid)) /* the part that was told last counts */
             err = map_put(map, rec.is->uid, rec.value, NULL);
     }
     return err;
 }
 
-/* Where in a table a process is that was not where it was looked for first. Without memory for an
- * index, one by one. */
+/* Finds a process in a table that is not at the place where it was looked for first. Without memory
+ * for an index it looks at one entry after the other. */
 struct finder {
     const struct proc_table *table;
     struct map map;
@@ -228,7 +229,8 @@ static void use_table(const struct win *w, struct win_plan *plan, const struct p
     plan->procs = (struct rma_procs){t->first, t->stride, place, w->nproc};
 }
 
-/* The digests were equal, so what this process has said of its part holds for all ranks. */
+/* make_alike is called when the digests were equal: this process's part then stands for those of
+ * all ranks. */
 static void make_alike(struct win *w, struct win_plan *plan, const struct win_summary *mine)
 {
     boot_release(&w->records.gathered);
@@ -237,8 +239,8 @@ static void make_alike(struct win *w, struct win_plan *plan, const struct win_su
     w->records.same = true;
 }
 
-/* Are the processes of the window the first ones of the table, in its order? Then plan->procs is
- * set. */
+/* is_table returns whether the processes of the window are the first ones of the table, in its
+ * order, and sets plan->procs if so. */
 static bool is_table(const struct win *w, struct win_plan *plan, const struct proc_table *t)
 {
     const struct win_summary *all = summaries_of(w);
@@ -250,7 +252,8 @@ static bool is_table(const struct win *w, struct win_plan *plan, const struct pr
     return i == w->nproc;
 }
 
-/* The same of any processes. Most are in the order of the table, at one distance. */
+/* in_table does the same for processes anywhere in the table. Most windows have them in the order
+ * of the table, at equal distances. */
 static bool in_table(const struct win *w, struct win_plan *plan, const struct proc_table *t)
 {
     const struct win_summary *all = summaries_of(w);
@@ -282,8 +285,8 @@ static int index_tables(const struct rma *r, struct map *map)
     return err;
 }
 
-/* The records of the window's processes, as far as any table has them, into the room of the new
- * table. Returns whether it has all. */
+/* collect copies the records of the window's processes, as far as any table has them, into the room
+ * of the new table. Returns whether it has found all. */
 static bool collect(const struct win *w, const struct win_plan *plan)
 {
     struct rma *r = w->rma;
@@ -304,7 +307,7 @@ static bool collect(const struct win *w, const struct win_plan *plan)
     return all;
 }
 
-/* The table that is made becomes the window's. It takes over the memory of the room. */
+/* take_new_table makes a table that the window uses, and that takes over the memory of the room. */
 static void take_new_table(struct win *w, struct win_plan *plan, struct boot_records *gathered)
 {
     const struct rma_env *env = w->rma->env;
@@ -345,7 +348,8 @@ void win_copy_table(struct win *w, struct win_plan *plan)
 
 /* ---- the exchanges ---- */
 
-/* It changes when the network is opened, maybe by another thread's window. */
+/* own_record copies the record under the lock, since it changes when the network is opened, maybe
+ * by another thread's window. */
 static struct rma_proc_record own_record(struct rma *r)
 {
     rma_enter(r);
@@ -390,7 +394,7 @@ static int exchange_details(struct win *w, struct win_plan *plan)
     return MRMA_SUCCESS;
 }
 
-/* Which of the exchanges come follows from the parts. */
+/* meet finds out who the processes are; the parts decide which exchanges this takes. */
 static int meet(struct win *w, struct win_plan *plan)
 {
     const struct win_summary *parts = summaries_of(w);
@@ -423,7 +427,7 @@ static int check_summaries(const struct win *w)
     return MRMA_SUCCESS;
 }
 
-/* Only those who have not failed announce anything: nobody else is asked. */
+/* announce announces a table, unless this process has failed: then nobody asks it. */
 static void announce(struct win *w, struct win_plan *plan)
 {
     struct proc_table *t =

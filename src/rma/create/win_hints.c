@@ -2,8 +2,8 @@
 /*
  * win_hints.c - the hints of a new window whose processes differ in them (MPI 4.1, 12.2.1).
  *
- * A program that gives such hints is wrong and works on the hosts all the same. So each becomes
- * what is right for all processes, and one note in the log says so; where all processes have
+ * A program that gives such hints is wrong, but works on the hosts. So each such hint gets a value
+ * that is right for all processes, and one note in the log says so; where all processes have
  * MPIRMA_STRICT, it is an error. No state; called in the creation of a window, which nobody else
  * knows yet.
  */
@@ -15,7 +15,8 @@
 #include "rma/win/hints.h"
 #include "rma/create/win_create.h"
 
-/* A hint that cannot be as it was given: an error if all are strict, else one note for all. */
+/* odd_hint deals with a hint that cannot be as it was given: an error if strict mode is on, else
+ * one note for all processes. */
 static int odd_hint(const struct win *w, const char *text)
 {
     if (w->strict)
@@ -30,7 +31,7 @@ static const struct win_hints *hints_of(const struct win_plan *plan, int rank)
     return &win_detail_of(plan, rank)->hints;
 }
 
-/* Hint i becomes what is right for all processes. */
+/* join_hint gives hint i a value that is right for all processes. */
 static int join_hint(struct win *w, const struct win_plan *plan, int i)
 {
     char text[512], first[128], other[128], used[128];
@@ -50,7 +51,7 @@ static int join_hint(struct win *w, const struct win_plan *plan, int i)
     return odd_hint(w, text);
 }
 
-/* A promise is taken back where rank i has another value than rank 0. */
+/* check_promise takes back a promise if rank i has another value than rank 0. */
 static int check_promise(struct win *w, bool *promise, const char *key, int i, uint64_t its,
                          uint64_t first)
 {
@@ -79,7 +80,7 @@ static int check_promises(struct win *w)
     return err;
 }
 
-/* The details say the same to all processes, so all come to the same end. */
+/* All processes see the same details, so all come to the same result. */
 int win_agree_hints(struct win *w, const struct win_plan *plan)
 {
     bool differ = false;

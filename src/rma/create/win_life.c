@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * win_life.c - the life of a window's structure: made, entered under an index, freed in order
- * (MPI_Win_free), dropped with all that hangs on it. Locks: the engine's.
+ * win_life.c - the life of a window's structure: it is made, entered under an index, and freed in
+ * order (MPI_Win_free) or dropped with everything that belongs to it. Locks: the engine's.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * win_plan.c - memory and the place of the notice that the creation of a window needs until it is
- * over, all of which is had before the first exchange. Locks: the engine's, around the places.
+ * win_plan.c - gets the memory, and the place of the notice, that the creation of a window needs
+ * until it is over, before the first exchange. Locks: the engine's, for the places.
  */
 #include <stdlib.h>
 
 #include "base/err.h"
 #include "rma/create/win_create.h"
 
-/* Of what exchanges after the first need, in one piece. */
+/* take_room takes a part of the memory that exchanges after the first need, which is one piece. */
 static size_t take_room(size_t *used, size_t n, size_t each)
 {
     const size_t at = *used;
@@ -16,8 +16,8 @@ static size_t take_room(size_t *used, size_t n, size_t each)
     return at;
 }
 
-/* Further exchanges must not fail before they begin. Which of them come is not known yet; untouched
- * memory costs little. */
+/* Further exchanges must not fail before they begin. It is not known yet which of them come, so
+ * there is memory for all; untouched memory costs little. */
 int win_plan_room(struct win *w, struct win_plan *plan)
 {
     const struct rma_env *env = w->rma->env;
@@ -58,7 +58,7 @@ void win_plan_end(struct rma *r, struct win_plan *plan)
     free(plan);
 }
 
-/* A place for what the node is told. */
+/* win_plan_notice takes a place for what the node is told. */
 int win_plan_notice(struct rma *r, struct win_plan *plan)
 {
     static_assert(RMA_NOTICES == 64, "a bit of a word for each");

@@ -3,8 +3,8 @@
  * win_shared.c - the memory of MPI_Win_allocate_shared (MPI 4.1, 12.2.3): one piece, made by rank
  * 0, mapped by all.
  *
- * A step of win_create.c. Two exchanges of its own, since where each part begins depends on all
- * sizes.
+ * This is a step of win_create.c. It has two exchanges of its own, since the beginning of each part
+ * depends on all sizes.
  */
 #include <unistd.h>
 
@@ -15,19 +15,20 @@
 #include "sys/populate.h"
 
 /* Up to this size contiguous parts come from rank 0's heap, whose chunks others have mapped
- * already. Larger ones, and those on pages of their own, are a segment, in which each page comes
- * where it is touched first: in the heap it may have been before. */
+ * already. Larger ones, and those on pages of their own, are in a segment, in which each page comes
+ * from the NUMA node where it is touched first; pages of the heap may have been touched before. */
 enum { SHARED_HEAP_MAX = 256 << 10 };
 
-/* What is too much for that stays UINT64_MAX (node_memory.h). */
+/* A number that is too large for that becomes UINT64_MAX (node_memory.h). */
 static uint64_t round_up(uint64_t n, uint64_t unit)
 {
     const uint64_t most = size_sum(n, unit - 1);
     return most == UINT64_MAX ? most : most / unit * unit;
 }
 
-/* Where in the segment does rank's room begin? UINT64_MAX: beyond all memory. Contiguous: where the
- * one before ends. Otherwise on a page, with slack for an alignment above a page. */
+/* part_offset returns where rank's room begins in the segment; UINT64_MAX: beyond all memory. A
+ * contiguous part begins where the one before it ends; any other part begins on a page, with slack
+ * for an alignment of more than a page. */
 static uint64_t part_offset(const struct win *w, const struct win_plan *plan, int rank)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -41,7 +42,7 @@ static uint64_t part_offset(const struct win *w, const struct win_plan *plan, in
     return at;
 }
 
-/* Of all parts, not 0. */
+/* total_size returns the size of all parts together, at least 1. */
 static uint64_t total_size(const struct win *w, const struct win_plan *plan)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE),
@@ -65,8 +66,8 @@ static int make_from_heap(struct win *w, uint64_t total, struct rma_mem_loc *loc
     return err;
 }
 
-/* A rank that is on another node than rank 0: this process itself, or the first that is not on its
- * node; 0: all are on one. */
+/* find_elsewhere returns a rank that is on another node than rank 0: this process itself, or the
+ * first rank that is not on its node; 0: all are on one node. */
 static int find_elsewhere(const struct win *w, const struct win_plan *plan)
 {
     if (!win_on_node(w, 0, rma_proc_at(&plan->procs, 0)))
@@ -97,8 +98,9 @@ static int make_segment(struct win *w, const struct win_plan *plan, struct rma_m
     return env->segment_create(env->ctx, total, base, &w->created.segment, loc);
 }
 
-/* This process's part: aligned as it asked for. One of 0 bytes begins where the part before it
- * ends, too, so that a process can find its neighbours' by its own address (12.2.3). */
+/* take_part finds this process's part, aligned as the process has asked. A part of 0 bytes also
+ * begins where the part before it ends, so that a process can find its neighbours' parts from its
+ * own address (12.2.3). */
 static int take_part(struct win *w, const struct win_plan *plan, char *base, struct win_part *mine)
 {
     struct rma_env *env = w->rma->env;
@@ -115,7 +117,7 @@ static int take_part(struct win *w, const struct win_plan *plan, char *base, str
     return err || !w->hints.populate ? err : populate_pages(w->base, w->size);
 }
 
-/* What another process has said, if this one has not described an error of its own. */
+/* error_of logs what another process has said, unless this one has an error of its own. */
 static int error_of(const struct win *w, int rank, int err)
 {
     return err ? log_fail(w->rma->log, err, "rank %d %s", rank,
@@ -124,7 +126,7 @@ static int error_of(const struct win *w, int rank, int err)
                : MRMA_SUCCESS;
 }
 
-/* Collective even after a local error: two further exchanges. */
+/* It is collective even after a local error: there are two further exchanges. */
 int win_share_memory(struct win *w, struct win_plan *plan)
 {
     struct rma_env *env = w->rma->env;

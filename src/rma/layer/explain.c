@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * explain.c - why a call was refused, found out when it has been (rma.h).
+ * explain.c - finds out, after a call was refused, why it was (rma.h).
  *
  * Calls that succeed look at nothing that only a message needs: they return an enum mrma_err, and
- * here the same conditions are looked at once more, one by one. What another thread has changed
- * meanwhile may be said wrong, or not at all. No state; the engine's lock is not taken.
+ * this file checks the same conditions once more, one by one. If another thread has changed
+ * something meanwhile, the message may be wrong, or there may be none. No state; the engine's lock
+ * is not taken.
  *
  * Neighbours: path/operations.c, path/access.c, sync/ and win/epoch.c, which refuse; base/fault.h.
  */
@@ -18,7 +19,7 @@ typedef unsigned long long ull;
 
 /* ---- epochs ---- */
 
-/* An epoch that has to end before the call. */
+/* open_epoch names an epoch that has to end before the call. */
 static int open_epoch(struct win *w)
 {
     const struct log *log = w->rma->log;
@@ -106,7 +107,7 @@ static void explain_epoch(struct win *w, const struct rma_target *t, const struc
         (void)FAULT(log, REQUEST_ACTIVE);
 }
 
-/* The side that the target's side must agree with. */
+/* explain_sizes names the side with which the target's side must agree. */
 static void explain_sizes(struct win *w, const struct rma_op *op)
 {
     const bool back = op->rtype != NULL;
@@ -156,7 +157,7 @@ void rma_explain_op(struct win *w, const struct rma_op *op, int err)
 {
     const struct rma_target *t = win_peek(w, op->target);
 
-    if (!t->peer) /* never used: nothing is known of it */
+    if (!t->peer) /* it was never used, so nothing is known of it */
         return;
     if (err == MRMA_ERR_RMA_SYNC)
         explain_epoch(w, t, op);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fast.h - the few instructions of the commonest calls, inline in the entry points: what src/mpi
- * includes of src/rma besides rma.h.
+ * fast.h - the few instructions of the commonest calls, inline in the entry points: the only header
+ * of src/rma besides rma.h that src/mpi includes.
  *
  * Contiguous put, get and accumulate on mapped memory, single instructions on its words of 8 bytes,
  * lock and unlock of a free lock, flush with nothing to do, short puts into a packet that is open,
  * and the look-up of datatypes.
  *
- * Each either does all of the call or nothing and says so; the caller then goes the general way
- * (rma.h), which also finds the errors, waits, and does what is left out here: to leave the mode in
- * which single instructions do (path/acc_atomic.h), and instructions where they need a fence. They
- * exist because the goals for the instructions of these calls were missed with one more call and an
- * operation built in memory (doc/decisions.md), and because ranks that compete for a word get it
- * the oftener the less else they do. Locks: the stripes; of fast_put_packed the engine's.
+ * Each function does either all of the call or nothing, and says which. If it has done nothing the
+ * caller goes the general way (rma.h), which also finds errors, waits, and does what is left out
+ * here: it leaves the mode in which single instructions are used (path/acc_atomic.h), and uses
+ * instructions where these need a fence. The functions exist because these calls would take too
+ * many instructions with one more call and an operation built in memory (doc/decisions.md), and
+ * because ranks that compete for a word get it the more often the less else they do. Locks: the
+ * stripes; fast_put_packed takes the engine's.
  */
 #ifndef MRMA_RMA_LAYER_FAST_H
 #define MRMA_RMA_LAYER_FAST_H
@@ -32,8 +33,8 @@
 
 #define MRMA_INLINE static inline __attribute__((always_inline))
 
-/* fast_find returns where len bytes at disp, which is not negative, of a target are; NULL if it is
- * not known to be accessible, not mapped, or does not have them. */
+/* fast_find returns the address of len bytes at disp, which is not negative, of a target; NULL if
+ * the target is not known to be accessible, is not mapped, or does not have these bytes. */
 MRMA_INLINE char *fast_find(const struct win *w, const struct rma_target *t, int64_t disp,
                             size_t len)
 {
@@ -76,8 +77,8 @@ MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, in
 }
 
 /* fast_put_packed does MPI_Put of len contiguous bytes to a target of packets: its record goes into
- * the packet that is open. rma_put, which asks more, takes longer to come there than the record
- * takes. False: nothing was done. */
+ * the open packet. It exists since rma_put, which checks more, takes longer than writing the
+ * record. False: nothing was done. */
 static inline bool fast_put_packed(struct win *w, const void *from, int target, int64_t disp,
                                    size_t len)
 {
@@ -104,10 +105,10 @@ MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, siz
 
 /* ---- one word of 8 bytes (12.3.4.3 and 12.3.4.4) ---- */
 
-/* fast_word returns an aligned word at disp of the target that may be changed by an instruction
- * now; acc_atomic_leave must follow. NULL: it may not. Only where no fence is needed for that
- * (ACC_WAY_MEMBARRIER). The mode is looked at once: a window that is LOCKED pays for a store to a
- * line of its own. */
+/* fast_word returns an aligned word at disp of the target that an instruction may change now;
+ * acc_atomic_leave must follow. NULL: it may not be changed so. It works only where no fence is
+ * needed (ACC_WAY_MEMBARRIER). It reads the mode only once, so in a window that is LOCKED it costs
+ * a store to the process's own line. */
 MRMA_INLINE acc_word *fast_word(struct win *w, int target, int64_t disp)
 {
     const struct rma_target *t = win_peek(w, target);
@@ -149,7 +150,7 @@ MRMA_INLINE bool fast_cas(struct win *w, const void *value, const void *compare,
 /* ---- accumulates of one contiguous datatype (12.3.4.1 and 12.3.4.2) ---- */
 
 /* fast_acc_locked does the accumulate of n elements, len bytes, at at, under the stripe, or
- * stripes, of the target. old NULL: not wanted. */
+ * stripes, of the target. old NULL: the old contents are not wanted. */
 MRMA_INLINE void fast_acc_locked(const struct rma_target *t, struct acc_what what, char *at,
                                  const void *from, void *old, size_t n, size_t len)
 {
@@ -175,7 +176,7 @@ MRMA_INLINE void fast_acc_locked(const struct rma_target *t, struct acc_what wha
 }
 
 /* fast_acc_atomic does the accumulate of len bytes at at by instructions. False: these cannot be
- * used now, and nothing was done. old NULL: not wanted. */
+ * used now, and nothing was done. old NULL: the old contents are not wanted. */
 MRMA_INLINE bool fast_acc_atomic(struct win *w, const struct rma_target *t, struct acc_what what,
                                  char *at, const void *from, void *old, size_t len)
 {
@@ -194,8 +195,9 @@ MRMA_INLINE bool fast_acc_atomic(struct win *w, const struct rma_target *t, stru
 }
 
 /* fast_acc does MPI_Accumulate or MPI_Get_accumulate of count of type, which is contiguous and the
- * type of both sides, len bytes. from is not looked at for NO_OP; old NULL: not wanted, and then op
- * is not NO_OP. False: nothing was done, also because it is not allowed. */
+ * type of both sides, len bytes. from is not read for NO_OP. old NULL: the old contents are not
+ * wanted, and op is not NO_OP then. False: nothing was done; the operation may also be one that is
+ * not allowed. */
 MRMA_INLINE bool fast_acc(struct win *w, enum acc_op op, const struct dtype *type, size_t count,
                           const void *from, void *old, int target, int64_t disp, size_t len)
 {
@@ -217,7 +219,8 @@ MRMA_INLINE bool fast_acc(struct win *w, enum acc_op op, const struct dtype *typ
 
 /* ---- locks and flush (12.5.3 and 12.5.4) ---- */
 
-/* fast_lock_hold notes that the lock on t is held, the first one of an epoch, or one more. */
+/* fast_lock_hold notes that the lock on t is held, which is the first lock of an epoch or a further
+ * one. */
 static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_lock lock)
 {
     t->lock = (uint8_t)lock;
@@ -227,8 +230,9 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
         atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_READY, memory_order_relaxed);
         win_next_gen(w);
     }
-    if (!w->fence_pending) /* else the first access looks whether the last fence's puts are there
-                              */
+    if (!w->fence_pending) /* otherwise the first access looks whether the puts of the last fence
+                            * are in place
+                            */
         atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed),
                               memory_order_relaxed);
 }
@@ -238,9 +242,10 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
  * no_locks), and without packet targets; while others may take the engine's lock, or a packet lock
  * is pending, it is not tried.
  *
- * An exclusive request must look at the holders without a ticket after its own is in the word
- * (win/target_lock.h: C before D). Who finds one, or a lock_all that waits, gives the lock
- * back and goes the general way: that is a lock and an unlock of nothing. */
+ * An exclusive request must look at the holders without a ticket after its own ticket is in the
+ * word (win/target_lock.h: C before D). If it finds one, or a lock_all that waits, it gives the
+ * lock back and goes the general way: that is as if it had locked and unlocked without
+ * operations. */
 MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
 {
     struct rma_target *t = win_peek(w, rank);
@@ -261,8 +266,8 @@ MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
     return true;
 }
 
-/* fast_unlock does MPI_Win_unlock of a target whose lock fast_lock has taken, or rma_lock alike.
- * False: nothing was done. */
+/* fast_unlock does MPI_Win_unlock of a target whose lock fast_lock has taken, or rma_lock in the
+ * same way. False: nothing was done. */
 MRMA_INLINE bool fast_unlock(struct win *w, int rank)
 {
     struct rma_target *t = win_peek(w, rank);

@@ -3,10 +3,10 @@
  * handlers.c - one handler per packet type: find the window and the sender, call
  * one function, return. The table is const, indexed by type, and handed to CH3.
  *
- * Checked here: that only a PKT_OPS is of an epoch and has its flags; that the window index and
- * generation name a live window, that the sender's rank exists there, and that this rank is the
- * peer the packet came from; and that posts, acknowledgements, barrier packets and words on
- * regions are those that are due. Anything else is refused.
+ * The handlers check that only a PKT_OPS belongs to an epoch and has flags of one; that the
+ * window's index and generation name a live window, that the sender's rank exists there, and that
+ * this rank is the peer from which the packet came; and that posts, acknowledgements, barrier
+ * packets and packets about regions are those that are due. Anything else is refused.
  */
 #include "rma/layer/layer.h"
 
@@ -22,8 +22,9 @@
 #include "rma/win/bad_packet.h"
 #include "rma/win/remote.h"
 
-/* A word that nobody awaits may still be under way when its window ends, for only the
- * processes that meet in the last barrier know that they have all of each other's. */
+/* comes_late returns whether the packet is for a window that has ended. A packet for which nobody
+ * waits may still be under way when its window ends, since in the last barrier only partners know
+ * that they have received everything from each other. */
 static bool comes_late(const struct rma *r, const struct pkt_hdr *hdr)
 {
     if (hdr->win >= r->nwins || !hdr->win_gen || hdr->win_gen > r->win_gens[hdr->win])
@@ -32,7 +33,7 @@ static bool comes_late(const struct rma *r, const struct pkt_hdr *hdr)
            hdr->type == PKT_REGION_ASK || hdr->type == PKT_REGION;
 }
 
-/* The window a packet is for and its sender in it, or NULL. */
+/* find returns the window to which a packet belongs, and sets its sender in that; or NULL. */
 static struct win *find(struct rma *r, struct ch3_vc *from, const struct pkt_hdr *hdr,
                         struct rma_target **t)
 {
@@ -60,7 +61,7 @@ static void refuse(struct win *w, const struct rma_target *t, const char *what, 
                    t->rank, w->index);
 }
 
-/* Then its signals are stores into this process's control block, never packets. */
+/* If so, its signals are stores into this process's control block, never packets. */
 static bool is_told_by_memory(const struct rma_target *t)
 {
     return t->ctl != NULL;
@@ -107,7 +108,7 @@ static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, 
     if (!w)
         return;
     const bool taken = origin_reply(
-        w, t, hdr, body); /* if not, still somebody may wait for what it acknowledges */
+        w, t, hdr, body); /* otherwise somebody may wait for ever for what it acknowledges */
     if (hdr->flags & PKT_F_FLUSH && !issue_got_ack(t, hdr->seq) && taken)
         refuse(w, t, "acknowledgement", hdr->seq);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * hang_report.c - what a long wait waits for, rank by rank.
+ * hang_report.c - reports what a long wait waits for, rank by rank.
  *
  * The first line names the call, its place in the program and the wait; a line follows for each
- * route that operations to those waited for take (win/path_ops.h), and one for each kind of thing
- * that is missing: posts, completes, fence markers, arrivals at the barriers, the lock's holders
- * and queue, and what each packet peer, or kernel-assisted one that was sent something, owes
- * (acknowledgements, replies) or has not taken (queued bytes, large operations). Everything is read
- * under the engine's lock; what peers of the node have published is read as it is, so a line may be
- * a moment old, and a lock is held by those who say so in their slots (sync/sync.h: only where the
- * variable is set for them too).
+ * route of operations to the targets for which the call waits (win/path_ops.h), and one for each
+ * kind of thing that is missing: posts, completes, fence markers, arrivals at the barriers, the
+ * lock's holders and queue, and what each packet peer (or kernel-assisted one to which something
+ * was sent) owes (acknowledgements, replies) or has not taken (queued bytes, large operations).
+ * Everything is read under the engine's lock. What peers of the node have published is read as it
+ * is, so a line may be a moment old; the holders of a lock are those who say so in their slots
+ * (sync/sync.h), which they do only where the variable is set for them, too.
  */
 #include "rma/layer/layer.h"
 
@@ -76,7 +76,7 @@ static void say(const struct win *w, struct line *l)
         log_msg(w->rma->log, LOG_LEVEL_ERROR, "%s", l->text);
 }
 
-/* Ranks, of a group or of all, of whom something is missing. */
+/* say_ranks lists the ranks of a group, or of all, of which something is missing. */
 static void say_ranks(struct win *w, const char *what, const struct win_group *group,
                       bool (*missing)(const struct win *w, const struct rma_target *t))
 {
@@ -121,7 +121,8 @@ static void add_note(struct line *l, int rank, const struct lock_note *note)
         add(l, " (ticket %u)", note->ticket);
 }
 
-/* The lock of a target of the node, as its users on this node have published it. */
+/* say_lock describes the lock of a target of the node, as its users on this node have published
+ * it. */
 static void say_lock(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
@@ -144,7 +145,7 @@ static void say_lock(struct win *w, const struct rma_target *t)
     say(w, &l);
 }
 
-/* This process's own lock, as packets have asked for it. */
+/* say_packet_locks describes the requests by packet for this process's own lock. */
 static void say_packet_locks(struct win *w)
 {
     struct line l = begin("lock of this process, by packets:");
@@ -167,7 +168,8 @@ static void add_debt(struct line *l, const char *what, uint64_t n)
         add(l, "%s %llu %s", l->n++ ? "," : "", (unsigned long long)n, what);
 }
 
-/* What a packet peer owes this process, or has not taken; of another, what was sent by packet. */
+/* say_peer describes what a packet peer owes this process or has not taken; for another peer, what
+ * was sent to it by packet. */
 static void say_peer(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
@@ -187,7 +189,8 @@ static void say_peer(struct win *w, const struct rma_target *t)
     say(w, &l);
 }
 
-/* The targets whose operations go along r: that of the rank that is waited for, or all. */
+/* say_route lists the targets whose operations go along r: the rank for which the call waits, or
+ * all. */
 static void say_route(struct win *w, const struct route *r, int rank)
 {
     char text[ROUTE_TEXT];
@@ -207,7 +210,7 @@ static void say_routes(struct win *w, int rank)
     say_route(w, &path_lost_route, rank);
 }
 
-/* A fence that sums up what is expected: which message, or how much, is missing. */
+/* say_counts describes a fence that ends by counts: which message, or how many bytes, it misses. */
 static void say_counts(struct win *w)
 {
     struct line l = begin("");
@@ -256,7 +259,8 @@ bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_ta
     if (wait && wait->rank == t->rank)
         return true;
     if (wait && wait->phase == RMA_WAIT_BARRIER)
-        return wait->rank < 0 && t->ctl; /* who has ended has not entered, or nobody would wait */
+        return wait->rank < 0 && t->ctl; /* a process that has ended has not entered, or nobody
+                                            would wait */
     if (wait && wait->phase == RMA_WAIT_FENCE)
         return fence_counts_used(w) ? fence_counts_missing(w) == t->rank : no_marker(w, t);
     if (t->from && t->from->lock == LOCKQ_HELD &&

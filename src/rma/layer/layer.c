@@ -4,7 +4,7 @@
  *
  * Rooms call only those below them (doc/design.md). Where a lower one needs an upper one, the upper
  * one's functions are entered into a table here: those of progress/hooks.h, and those by which ch3
- * tells that a connection is lost, that packets are queued, and what has come with a put.
+ * tells that a connection is lost, that packets are queued, and that a word has come with a put.
  */
 #include "rma/layer/layer.h"
 
@@ -31,7 +31,7 @@ static bool requests_due(const struct win *w)
     return issue_requests_due(w) || target_awaits_lock(w) || notified_due(w);
 }
 
-/* A connection that is lost fails by itself what packets do. */
+/* For packets nothing is to be done, since they fail with the lost connection. */
 static void lose(struct win *w, struct rma_target *t)
 {
     if (!t->ctl)
@@ -49,7 +49,7 @@ static const struct progress_hooks hooks = {
     .report_wait = hang_report,
 };
 
-/* Kernel-assisted targets are on the node, too. */
+/* Kernel-assisted targets are on this node, too. */
 static const struct sync_ops *const syncs[PATH_COUNT] = {
     [PATH_MAPPED] = &sync_by_memory,
     [PATH_ASSISTED] = &sync_by_memory,
@@ -57,7 +57,7 @@ static const struct sync_ops *const syncs[PATH_COUNT] = {
     [PATH_RDMA] = &sync_by_packets,
 };
 
-/* *named: the log has been told which rank it is. The channel has only said which process. */
+/* *named says that the log names the rank already. The channel names only the process. */
 static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc *vc, bool *named)
 {
     if (!t->peer || &t->peer->vc != vc)
@@ -71,9 +71,9 @@ static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc
     pair_lost(t);
 }
 
-/* Nothing comes from this peer any more: requests end with an error, which who waits for
- * them by the host's MPI_Wait learns from them, and others at the next synchronization.
- * Other waits of this layer find it out themselves (wait.c). */
+/* Nothing comes from this peer any more: requests end with an error, which the host's MPI_Wait
+ * returns; other operations report it at the next synchronization. Other waits of this layer find
+ * the loss by themselves (wait.c). */
 static void peer_lost(void *rma, struct ch3_vc *vc)
 {
     struct rma *r = rma;
@@ -119,8 +119,8 @@ void rma_init(struct rma *r, const struct log *log, const struct conf *conf, str
     origin_init(r);
 }
 
-/* Processes of the node that wait for a lock in memory do not know who holds it: a program that
- * ends in a passive target epoch is wrong, and this tells them. */
+/* Processes of the node that wait for a lock in memory do not know who holds it: leave_locks tells
+ * them of a program that ends in a passive target epoch, which is wrong. */
 static void leave_locks(struct win *w)
 {
     for (int i = 0; epoch_is_passive(&w->epoch) && i < w->nmemory; i++) {

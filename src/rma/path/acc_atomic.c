@@ -13,14 +13,15 @@
 #include "base/err.h"
 #include "rma/progress/progress.h"
 
-/* Looks at a busy word between two at its process. */
+/* How many looks at a busy word, and how much time, pass between two looks at its process. */
 enum { ALIVE_ROUNDS = 8192, ALIVE_NS = 1000000 };
 
 static_assert(ATOMIC_CHAR_LOCK_FREE == 2 && ATOMIC_SHORT_LOCK_FREE == 2 &&
                   ATOMIC_INT_LOCK_FREE == 2 && ATOMIC_LLONG_LOCK_FREE == 2,
               "elements in shared memory need instructions, not a library's locks");
 
-/* Bytes of the element types that instructions can change; 0: not these. */
+/* Bytes of the element types that instructions can change; 0: instructions cannot change this
+ * type. */
 static const uint8_t width[ACC_TYPE_LAST] = {
     [ACC_I8] = 1,        [ACC_U8] = 1,        [ACC_I16] = 2,       [ACC_U16] = 2,
     [ACC_I32] = 4,       [ACC_U32] = 4,       [ACC_I64] = 8,       [ACC_U64] = 8,
@@ -29,8 +30,8 @@ static const uint8_t width[ACC_TYPE_LAST] = {
     [ACC_CHAR] = 1,      [ACC_WCHAR] = 4,
 };
 
-/* An element of BITS bits, which may be anything the application stored there.
- * cas: old gets what was there. */
+/* Operations on an element of BITS bits, which may be anything that the application has stored
+ * there. For compare-and-swap old gets the old contents. */
 #define ACC_ATOMIC_WIDTH(BITS)                                                                \
     typedef uint##BITS##_t bits##BITS __attribute__((may_alias));                             \
     static void apply_##BITS(enum acc_op op, enum acc_type type, bits##BITS *at,              \
@@ -139,8 +140,8 @@ bool acc_atomic_cas(struct win *w, const struct win_ctl *ctl, void *at, const st
     return true;
 }
 
-/* A process has met all peers of its windows, so its own event has membarrier only if
- * all of them are registered: whoever closes this window can make its barrier. */
+/* A process has met all peers of its windows, so its own event has membarrier only if all of them
+ * are registered: then every process that closes this window can make the barrier. */
 enum acc_way acc_atomic_way(const struct win *w)
 {
     const bool membarrier =
@@ -164,7 +165,8 @@ static int wait_idle(struct win *w, int rank)
         if (t->peer->self || r->env->peer_alive(r->env->ctx, t->peer))
             continue;
         if (atomic_load_explicit(&t->ctl->acc_busy,
-                                 memory_order_acquire)) /* not done before it ended */
+                                 memory_order_acquire)) /* the process has not ended its accumulate
+                                                           before it died */
             return log_fail(r->log, MRMA_ERR_PROC_FAILED,
                             "rank %d of window %u (process %d) has died in an accumulate", rank,
                             w->index, t->peer->pid);

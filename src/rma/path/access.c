@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * access.c - may a target be accessed in the present epoch (MPI 4.1, 12.5)? Asked for the first
- * operation on it in the epoch, and again for each while operations on it wait (deferred.h). Locks:
- * none is held by the caller, since epoch_access may wait.
+ * access.c - decides whether a target may be accessed in the present epoch (MPI 4.1, 12.5). It is
+ * called for the first operation on the target in the epoch, and for each operation while
+ * operations on the target wait (deferred.h). Locks: the caller holds none, since epoch_access may
+ * wait.
  */
 #include "base/err.h"
 #include "rma/path/deferred.h"
@@ -35,7 +36,7 @@ int epoch_includes(struct win *w, const struct rma_target *t)
     }
 }
 
-/* Another thread may make operations on t wait at the same time, and then t stays unready. */
+/* Another thread may make operations on t wait at the same time; then t stays unready. */
 static void make_ready(const struct win *w, struct rma_target *t)
 {
     struct rma *r = w->rma;

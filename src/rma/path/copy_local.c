@@ -2,19 +2,19 @@
 /*
  * copy_local.c - see copy_local.h.
  *
- * Accumulates hold the stripe of every element they change: one mechanism for
- * single elements, long vectors, the kernel-assisted path and packets, so that
- * all are atomic against all; callers have called acc_lock_mode, which excludes
- * those that need no stripe (acc_atomic.h). An uncontended stripe costs two atomics,
- * so it is kept while consecutive elements need the same one (at most a granule's).
+ * Accumulates hold the stripe of every element they change: one mechanism for single elements, long
+ * vectors, the kernel-assisted path and packets, so that all are atomic against all; callers have
+ * called acc_lock_mode, which excludes those that need no stripe (acc_atomic.h). A stripe costs two
+ * atomic operations even without contention, so it is kept while consecutive elements need the same
+ * one (at most the elements of one granule).
  */
 #include "rma/path/copy_local.h"
 
 #include "base/err.h"
 #include "acc/acc.h"
 
-/* Bytes that are packed at once. They are on the stack, of which a thread may have little, and any
- * number of threads may be here. */
+/* How many bytes are packed at once, in memory on the stack: a thread may have little stack, and
+ * any number of threads may be here. */
 enum { BOUNCE = 1024 };
 
 void direct_put(char *target, const struct rma_op *op)
@@ -42,7 +42,7 @@ struct acc_walk {
     size_t unit;
 };
 
-/* One piece. origin and old: packed data, NULL: none. */
+/* acc_piece accumulates on one piece. origin and old are packed data, or NULL. */
 static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, char *old, size_t len)
 {
     uint64_t vaddr = w->at.vaddr + (uint64_t)disp;
@@ -64,7 +64,8 @@ static void acc_piece(struct acc_walk *w, ptrdiff_t disp, const char *origin, ch
     }
 }
 
-/* Pieces of one element each: as many at a time as start in one granule. */
+/* acc_elements accumulates on pieces of one element each, as many at a time as start in one
+ * granule. */
 static void acc_elements(struct acc_walk *w, const struct dtype_stretch *s, const char *origin,
                          char *old)
 {

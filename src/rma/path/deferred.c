@@ -22,13 +22,15 @@ struct deferred_op {
     struct rma_op op;
     int64_t offset;
     size_t len;
-    size_t bytes; /* of it and its data */
-    char data[];  /* what goes out, if it is short and contiguous, and compare-and-swap's value */
+    size_t bytes; /* size of it and its data */
+    char data[];  /* data that go out, if they are short and contiguous, and the value of
+                     compare-and-swap */
 };
 
 static bool leave_deferred(struct unsent *u);
 
-/* By packets the agent, or who polls, can carry out what waits. */
+/* goes_by_packets returns whether t is reached by packets: then the agent, or a thread that polls,
+ * can carry out what waits. */
 static bool goes_by_packets(const struct rma_target *t)
 {
     return t->path == PATH_PACKETS || t->path == PATH_RDMA;
@@ -43,7 +45,7 @@ static void enter_unsent(struct win *w, struct rma_target *t)
     unsent_add(w->rma, &t->path_side.unsent);
 }
 
-/* None waits any more. Under the engine's lock. */
+/* end_waiting is called when no operation waits any more. Under the engine's lock. */
 static void end_waiting(struct win *w, struct rma_target *t)
 {
     list_remove(&t->path_side.link);
@@ -79,7 +81,8 @@ static void forget(struct deferred_op *d)
     free(d);
 }
 
-/* One more that waits, unless there is no memory, or none wait any more. */
+/* add adds one more operation that waits, unless there is no memory, or operations on t do not wait
+ * any more. */
 static bool add(struct win *w, struct rma_target *t, const struct deferred_op *op, size_t copied,
                 int *err)
 {
@@ -112,14 +115,15 @@ static bool is_full(struct win *w, const struct rma_target *t)
     return full;
 }
 
-/* Wait until t may be accessed, and carry out what waits for that. */
+/* finish waits until t may be accessed, and carries out the operations that wait for that. */
 static int finish(struct win *w, struct rma_target *t)
 {
     return deferred_run(w, t, target_sync(t)->await(w, t));
 }
 
-/* Has the path done with the caller's buffers when its function returns? A copy lives as long as
- * the operation waits here; the channel's own puts may read later. */
+/* takes_at_once returns whether the path has read the caller's buffers when its function returns.
+ * Only then may data be copied, since a copy lives only as long as the operation waits here, and
+ * puts that the channel does by itself may read later. */
 static bool takes_at_once(const struct win *w, const struct rma_target *t, size_t len)
 {
     return t->path != PATH_RDMA || rdma_takes_at_once(w, t, len);
@@ -183,9 +187,9 @@ int deferred_end(struct win *w)
     return lost;
 }
 
-/* By the network's own puts and gets where a call would take them, else by packet; in a dynamic
- * window by packet always, for which the target looks into its regions itself. False: it would have
- * to wait, or is for a call to refuse. */
+/* leave_one issues one operation: by a put or get of the network where a call would do that, else
+ * by packet. In a dynamic window it always goes by packet, for which the target looks into its
+ * regions itself. False: the operation would have to wait, or a call has to refuse it. */
 static bool leave_one(struct win *w, struct rma_target *t, const struct deferred_op *d, int *err)
 {
     const bool moves = d->kind == PKT_OP_PUT || d->kind == PKT_OP_GET;
@@ -199,8 +203,8 @@ static bool leave_one(struct win *w, struct rma_target *t, const struct deferred
     return *err != MRMA_AGAIN;
 }
 
-/* Until one would have to wait, in the order of the calls. Those that are left keep others behind
- * them, and whoever ends or flushes the epoch carries them out. */
+/* leave_deferred issues operations in the order of the calls, until one would have to wait. That
+ * one and those behind it stay, and the call that ends or flushes the epoch carries them out. */
 static bool leave_deferred(struct unsent *u)
 {
     struct rma_target *t = LIST_ENTRY(u, struct rma_target, path_side.unsent);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * load_store.c - see load_store.h. Accumulates are done by the processor's atomic instructions
- * where these can be used (acc_atomic.h), else under stripe locks (copy_local.h); those of a window
- * whose accumulates the network's cards do by the card (origin/atomics.h). No state, no locks but
+ * where these can be used (acc_atomic.h), else under stripe locks (copy_local.h). In a window whose
+ * accumulates the network's cards do, the card does them (origin/atomics.h). No state, no locks but
  * the stripes.
  */
 #include "rma/path/load_store.h"
@@ -14,8 +14,8 @@
 #include "rma/win/full_fence.h"
 #include "rma/win/win.h"
 
-/* In a dynamic window offsets are addresses, and base is NULL or how far those here are from the
- * target's. */
+/* In a dynamic window offsets are addresses; base is then NULL, or the distance from the target's
+ * addresses to those here. */
 static char *here(const char *base, int64_t offset)
 {
     return (char *)((uintptr_t)base + (uintptr_t)offset);

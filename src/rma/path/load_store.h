@@ -8,9 +8,10 @@
 
 #include "rma/win/path_ops.h"
 
-/* load_store_operate does what path_ops.operate says, but notifications. base is the address here
- * of the target's offset 0, which need not be mapped itself; in a dynamic window, where offsets are
- * addresses, NULL, or how far those here are from the target's. */
+/* load_store_operate does what path_ops.operate says, except for notifications. base is the address
+ * here of the target's offset 0, which need not be mapped itself. In a dynamic window, where
+ * offsets are addresses, base is NULL, or the distance from the target's addresses to those
+ * here. */
 int load_store_operate(struct win *w, struct rma_target *t, char *base, enum pkt_op_kind kind,
                        const struct rma_op *op, int64_t offset, size_t len);
 

@@ -6,11 +6,10 @@
  *
  * What the process has left stays mapped until the window is freed, so an operation of another
  * thread that is in the old route, or has read the old sizes, stores into memory that nobody reads.
- * The sizes are two words: who reads an old displacement limit and the new size takes an operation
- * that begins in the window for one that ends in it, too; which is so unless the program is wrong.
+ * The sizes are two words: a thread that reads the old displacement limit and the new size assumes
+ * that an operation which begins in the window also ends in it, which is true in a correct program.
  * The route and the sizes are stored relaxed: they point to constants and to mapped memory
- * (doc/memory-ordering.md).
- * Locks: path_lose is called under the engine's.
+ * (doc/memory-ordering.md). Locks: path_lose is called under the engine's.
  */
 #include "base/err.h"
 #include "rma/path/path.h"
@@ -43,8 +42,8 @@ const struct path_ops path_lost = {
     .unlock = lost_unlock,
 };
 
-/* An epoch that was open when the process was lost may still have operations that wait, which
- * path_ready forgets. No put goes into a stage. */
+/* If an epoch was open when the process was lost, operations of it may still wait, and path_ready
+ * forgets them. No put goes into a stage. */
 const struct route path_lost_route = {
     .ops = {&path_ready, &path_lost},
     .n = 2,

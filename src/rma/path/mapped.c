@@ -14,7 +14,8 @@
 #include "rma/win/full_fence.h"
 #include "rma/win/win.h"
 
-/* The operation, if there is a byte to transfer, and behind it its notification. */
+/* mapped_operate does the operation, if there is a byte to transfer, and then raises its
+ * notification. */
 static int mapped_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                           const struct rma_op *op, int64_t offset, size_t len)
 {

@@ -2,10 +2,10 @@
 /*
  * operations.c - put, get and accumulates from the call to the target's path (MPI 4.1, 12.3).
  *
- * Each operation: does the present epoch include the target (one comparison, or epoch_includes); do
- * the two sides' sizes agree; does the target side lie in the window; then on along the target's
- * route (win/path_ops.h), past the filter that finds out whether the target is accessible
- * (ready.c) if that is known.
+ * For each operation it checks that the present epoch includes the target (one comparison, or
+ * epoch_includes), that the sizes of the two sides agree, and that the target side lies in the
+ * window. Then the operation goes along the target's route (win/path_ops.h). If the target is known
+ * to be accessible it goes past the filter that finds this out (ready.c).
  */
 #include "base/err.h"
 #include "base/fault.h"
@@ -14,8 +14,8 @@
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
-/* The target side of an operation, and the table by which it enters the route; len 0: there is
- * nothing to do, and offset means nothing. */
+/* The target side of an operation, and the table by which the operation enters the route. If len is
+ * 0 there is nothing to do, and offset means nothing. */
 struct place {
     const struct path_ops *ops;
     int64_t offset;
@@ -23,8 +23,9 @@ struct place {
     bool ready; /* the target is known to be accessible */
 };
 
-/* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). The hosts do them in others,
- * too, and so does this library, with one warning of this process, but with MPIRMA_STRICT. */
+/* R-operations are for passive target epochs only (MPI 4.1, 12.3.5). The hosts do them in other
+ * epochs, too, and so does this library, with one warning of this process; with MPIRMA_STRICT it
+ * refuses them. */
 static __attribute__((noinline)) int request_in_active(struct win *w)
 {
     if (epoch_now(&w->epoch) == EPOCH_NONE)
@@ -39,8 +40,8 @@ static __attribute__((noinline)) int request_in_active(struct win *w)
     return MRMA_SUCCESS;
 }
 
-/* A loop of R-operations and of MPI_Wait may come to no other call of this library, and to none of
- * the host that waits. */
+/* check_request makes progress now and then: a loop of R-operations and MPI_Wait may make no other
+ * call of this library, and no call of the host that waits. */
 static __attribute__((noinline)) int check_request(struct win *w)
 {
     if (win_count_call(w))
@@ -62,8 +63,8 @@ static inline int find_ops(struct win *w, struct rma_target *t, const struct rma
     return likely(at->ready) ? MRMA_SUCCESS : epoch_includes(w, t);
 }
 
-/* What is attached counts from the beginning of the target's exposure on: path_ready looks at it
- * then. */
+/* check_span does not look at attached memory, which counts from the beginning of the target's
+ * exposure on: path_ready looks at it then. */
 static __attribute__((noinline)) int check_span(struct win *w, struct rma_target *t,
                                                 const struct rma_op *op, bool is_ready)
 {
@@ -81,7 +82,8 @@ static __attribute__((noinline)) int check_span(struct win *w, struct rma_target
     return first >= 0 && (uint64_t)end <= t->size ? MRMA_SUCCESS : MRMA_ERR_RMA_RANGE;
 }
 
-/* Does the target side lie in the window? Then *at says where. */
+/* find_place returns an error if the target side does not lie in the window; otherwise *at says
+ * where it is. */
 static inline int find_place(struct win *w, struct rma_target *t, const struct rma_op *op,
                              struct place *at)
 {
@@ -107,7 +109,8 @@ static inline int check_sizes(size_t count, const struct dtype *type, const stru
     return likely(here == there) ? MRMA_SUCCESS : MRMA_ERR_COUNT;
 }
 
-/* The epoch includes the target, and op, which has count of type on this side, is right. */
+/* check_copy checks that the epoch includes the target and that op, which has count of type on this
+ * side, is right. */
 static inline int check_copy(struct win *w, struct rma_target *t, const struct rma_op *op,
                              size_t count, const struct dtype *type, struct place *at)
 {
@@ -117,7 +120,7 @@ static inline int check_copy(struct win *w, struct rma_target *t, const struct r
     return likely(!err) ? find_place(w, t, op, at) : err;
 }
 
-/* Without a byte there is no operation, but its notification. */
+/* notify_only is for operations without a byte, of which only the notification is done. */
 static __attribute__((noinline)) int notify_only(struct win *w, struct rma_target *t,
                                                  const struct rma_op *op, struct place at)
 {
@@ -135,7 +138,7 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
     if (unlikely(!at.len))
         return op->notify ? notify_only(w, t, op, at) : MRMA_SUCCESS;
     const int err = at.ops->operate(w, t, kind, op, at.offset, at.len);
-    if (likely(!err)) /* what is refused here is in no trace, either */
+    if (likely(!err)) /* a trace has no operation that was refused here */
         win_count(w, target_counted(t), at.len);
     return err;
 }
@@ -160,7 +163,7 @@ int rma_get(struct win *w, const struct rma_op *op)
     return unlikely(err) ? err : operate(w, t, PKT_OP_GET, op, at);
 }
 
-/* Accumulates are on elements of one predefined type. */
+/* check_acc checks an accumulate, which is on elements of one predefined type. */
 static inline int check_acc(struct win *w, struct rma_target *t, const struct rma_op *op,
                             bool fetch, struct place *at)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * packets.c - the ways to a target that does what packets ask of it, and to one whose window memory
- * the network puts into and gets from by itself: the functions of src/rma/origin (issue.h). No
- * state, no locks.
+ * packets.c - two ways to a target: to one that does what packets ask for, and to one whose window
+ * memory the network reaches by itself. Both are functions of src/rma/origin (issue.h). No state,
+ * no locks.
  */
 #include "rma/origin/issue.h"
 #include "rma/path/path.h"

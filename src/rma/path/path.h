@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * path.h - the ways to a target that there are, the filters of this room (win/path_ops.h), and what
- * synchronization needs of this room: access to a target in the present epoch (access.c), what
- * concerns all kernel-assisted targets of a window at once (assisted.c), and what becomes of a
- * target whose process is lost (lost_target.c).
+ * path.h - the ways to a target and the filters of this room (win/path_ops.h), and functions for
+ * synchronization: access to a target in the present epoch (access.c), what concerns all
+ * kernel-assisted targets of a window at once (assisted.c), and what happens to a target whose
+ * process is lost (lost_target.c).
  *
  * Operations themselves are entered by rma.h (operations.c). Everything here is called by
  * application threads without the engine's lock, unless it says otherwise.
@@ -23,12 +23,12 @@ extern const struct route path_lost_route;
 /* The filter that finds out whether the target is accessible in the present epoch (ready.c). */
 extern const struct path_ops path_ready;
 
-/* The filter that puts what is small into stages (stage.c). */
+/* The filter that puts small puts into stages (stage.c). */
 extern const struct path_ops path_stage;
 
-/* route_enter returns the table by which calls on t, which was used, enter its route. Those on a
- * target that is known to be accessible go past path_ready. As long as operations on t wait it is
- * never known to be. */
+/* route_enter returns the table by which calls on t, which was used before, enter its route. Calls
+ * on a target that is known to be accessible go past path_ready. While operations on t wait, t is
+ * never known to be accessible. */
 static inline const struct path_ops *route_enter(const struct win *w, const struct rma_target *t)
 {
     const struct route *r = target_route(t);
@@ -48,9 +48,10 @@ int epoch_access(struct win *w, struct rma_target *t);
 
 /* ---- kernel-assisted targets ---- */
 
-/* assisted_settle does what was gathered for t, at the end of an active target epoch, and before
- * issue_flush and its kin. Called behind these, it also forgets that something was sent to t if
- * that is known to be done now. Errors of cma.h, and MRMA_ERR_PROC_FAILED. */
+/* assisted_settle does the operations that were gathered for t. It is called at the end of an
+ * active target epoch, and before issue_flush and its kin. When it is called after these, it also
+ * forgets that something was sent to t, if that is known to be done now. Returns the errors of
+ * cma.h, or MRMA_ERR_PROC_FAILED. */
 int assisted_settle(struct win *w, struct rma_target *t);
 
 /* assisted_settle_all does what assisted_settle does for all targets, and returns the first error.
@@ -65,7 +66,7 @@ void assisted_end_all(struct win *w);
  * engine's lock. */
 void assisted_lose(struct win *w, struct rma_target *t);
 
-/* assisted_drop forgets what is kept for t, whose window goes away. Under the engine's lock. */
+/* assisted_drop forgets what is kept for t, whose window ends. Under the engine's lock. */
 void assisted_drop(struct rma_target *t);
 
 /* ---- lost processes ---- */

@@ -3,12 +3,12 @@
  * ready.c - the filter for targets that are not known to be accessible in the present epoch
  * (win/path_ops.h). Calls on targets that are known to be go past it (route_enter).
  *
- * It asks whether the target may be accessed (access.c), which may wait. Where operations on the
- * target have to wait, they do so here (deferred.h), and the calls that complete them carry them
- * out first. Else the operation goes on along the route.
+ * The filter asks whether the target may be accessed (access.c), which may wait. Where operations
+ * on the target have to wait, they wait here (deferred.h), and the calls that complete them carry
+ * them out first. Otherwise the operation goes on along the route.
  *
- * What waits does not come to the filter of traces, which is behind this one, so it is recorded
- * here. No state, no locks.
+ * An operation that waits does not come to the filter of traces, which stands behind this one, so
+ * it is recorded here. No state, no locks.
  */
 #include "base/err.h"
 #include "rma/path/deferred.h"
@@ -25,7 +25,8 @@ static int ready_operate(struct win *w, struct rma_target *t, enum pkt_op_kind k
         traced_elsewhere(w, t, kind, op, len);
         return err;
     }
-    if (!err && w->dynamic && !region_allows(t, op)) /* operations.c has left that to this filter */
+    if (!err && w->dynamic && !region_allows(t, op)) /* operations.c has left this check to this
+                                                        filter */
         err = MRMA_ERR_RMA_RANGE;
     return err ? err : route_next(t, &path_ready)->operate(w, t, kind, op, offset, len);
 }

@@ -2,13 +2,13 @@
 /*
  * stage.c - see stage.h.
  *
- * An origin writes a stage again only when its last contents were copied: of epoch n - STAGE_DEPTH,
- * when the post of epoch n - STAGE_DEPTH + 1 has come. It looks at the posts only when all stages
- * are in use as far as it knows, so in a row of epochs the two lines travel one way each, without
- * either side waiting for the other. With MPI_MODE_NOCHECK the post has been called already (MPI
- * 4.1, 12.5.2), so the stage is free; but such epochs count no posts, so a pair that has used it
- * does not stage any more. For fence phases the barrier and the word exposed stand for complete and
- * post.
+ * An origin writes a stage again only when its last contents, those of epoch n - STAGE_DEPTH, were
+ * copied: when the post of epoch n - STAGE_DEPTH + 1 has come. It looks at the posts only when, as
+ * far as it knows, all stages are in use; so in a row of epochs each of the two cache lines travels
+ * in one direction, and neither side waits for the other. With MPI_MODE_NOCHECK the post has been
+ * called already (MPI 4.1, 12.5.2), so the stage is free; but such epochs count no posts, so a pair
+ * that has used this assert does not stage any more. In fence phases the barrier takes the place of
+ * complete, and the word exposed that of post.
  *
  * A record is one word, the displacement in bytes and 16 bits of length, and the data padded to 8
  * bytes.
@@ -34,11 +34,11 @@
  *                               G: exposed = phase        H: wait for exposed == phase (acquire)
  *                                  (release)                 access
  *
- * The barrier orders E before F, so a third process that has to wait sees that it has to. G pairs
- * with H. In a window with packet peers every access of a new phase, and the first of a lock epoch,
- * waits in H: what the barrier orders is the memory peers' puts, not those that a process of
- * another node has sent to the target, and which the target has in place only when its fence ends
- * (it has all markers, and stores G).
+ * The barrier orders E before F, so a third process that has to wait sees this. G pairs with H. In
+ * a window with packet peers every access of a new phase, and the first access of a lock epoch,
+ * waits in H: the barrier orders the memory peers' puts, but not those that a process of another
+ * node has sent to the target; these are in place only when the target's fence ends (then it has
+ * all markers, and stores G).
  *
  * A process of the new phase may store the next staged_phase before F looks; that must also make F
  * wait. Puts into a stage of the new phase need not wait for H. A stage is written again four
@@ -48,10 +48,10 @@
  *   K: exposed >= p - 3 (acquire)             D: copies phase stage p % 4 of phase p - 4
  *   records into phase stage p % 4            G: exposed = p - 3 (release)
  *
- * G pairs with K. Where every phase ends with a barrier K finds what it looks for; phases that end
- * by MPI_MODE_NOPRECEDE may take an origin there before the target has done D, and the put goes by
- * the kernel, behind H. Several threads of an origin (MPI_THREAD_MULTIPLE) write a stage under the
- * engine's lock.
+ * G pairs with K. Where every phase ends with a barrier, K always finds the value. After phases
+ * that end by MPI_MODE_NOPRECEDE an origin may come to K before the target has done D; then the put
+ * goes by the kernel, behind H. Several threads of an origin (MPI_THREAD_MULTIPLE) write a stage
+ * under the engine's lock.
  */
 #include "rma/path/stage.h"
 
@@ -72,7 +72,8 @@ struct lines {
     uint32_t stage, phase; /* of each */
 };
 
-/* So many lines each as bytes need, or fewer, if all together would take more than so many KiB. */
+/* lines_that_fit returns how many cache lines a stage gets: as many as so many bytes need, or fewer
+ * if all stages together would take more than kib KiB. */
 static uint32_t lines_that_fit(int bytes, size_t stages, size_t kib)
 {
     const uint32_t most = 1 + ((uint32_t)bytes + MRMA_CACHE_LINE - 1) / MRMA_CACHE_LINE;
@@ -100,7 +101,7 @@ size_t stage_ctl_bytes(const struct conf *conf, int nslots, enum stage_use use)
     return slots_end(nslots) + (size_t)nslots * STAGE_DEPTH * (n.stage + n.phase) * MRMA_CACHE_LINE;
 }
 
-/* The stages of slot i. */
+/* rows finds the stages of slot i. */
 static void rows(struct win_ctl *ctl, int nslots, int i, struct stage_row *epochs,
                  struct stage_row *phases)
 {
@@ -117,7 +118,8 @@ void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me,
     rows(own, nslots, its, &t->stage.in, &t->stage.in_phase);
 }
 
-/* Their heads alone: what lies behind counts only once they say so. */
+/* clear clears only the heads of the stages, since the room behind a head counts only when the head
+ * says so. */
 static void clear(struct stage_row row, uint32_t first)
 {
     for (uint32_t i = 0; row.bytes && i < STAGE_DEPTH; i++) {
@@ -149,14 +151,14 @@ static struct win_stage *stage_of(const struct stage_row *row, uint32_t number)
     return (void *)((char *)row->first + (size_t)(number % STAGE_DEPTH) * row->bytes);
 }
 
-/* 0: there are no stages. */
+/* room_of returns the room of one stage; 0: there are no stages. */
 static size_t room_of(const struct stage_row *row)
 {
     return row->bytes ? row->bytes - offsetof(struct win_stage, room) : 0;
 }
 
-/* Are all stages in use, as far as is known? Posts only grow, up to and beyond what is due, and so
- * does what is due. */
+/* row_full returns whether all stages are in use, as far as this process knows. The counts of
+ * posts, and of posts that are due, only grow. */
 static bool row_full(const struct rma_target *t)
 {
     return seq_reached(t->posts_due, t->stage.posts_seen + STAGE_DEPTH);
@@ -175,7 +177,8 @@ static uint32_t record_bytes(size_t len)
     return (uint32_t)(RECORD_WORD + (len + 7) / 8 * 8);
 }
 
-/* Contiguous at both ends, of the same size, and inside the window? Then where in it. */
+/* is_plain returns whether the put is contiguous at both ends, of the same size, and inside the
+ * window, and sets its place there. */
 static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t room,
                      uint64_t *offset)
 {
@@ -188,7 +191,7 @@ static bool is_plain(const struct rma_target *t, const struct rma_op *op, size_t
     return !(*offset >> (64 - LEN_BITS)) && *offset <= t->size && len <= t->size - *offset;
 }
 
-/* Behind what is in the stage already, if it has room. */
+/* add_record adds a record behind what is in the stage already, if there is room. */
 static bool add_record(struct win_stage *st, size_t room, uint32_t *used, const void *data,
                        uint64_t offset, size_t len)
 {
@@ -213,7 +216,7 @@ static bool put_epoch(struct win *w, struct rma_target *t, const struct rma_op *
                       len);
 }
 
-/* Has t copied what this stage held before? */
+/* phase_stage_free returns whether t has copied what this stage held before. */
 static bool phase_stage_free(const struct win *w, const struct rma_target *t)
 {
     const uint32_t exposed = atomic_load_explicit(
@@ -241,7 +244,8 @@ static bool put_phase(struct win *w, struct rma_target *t, const struct rma_op *
     return true;
 }
 
-/* Several threads may put in the same epoch, but a stage has one writer at a time. */
+/* put_locked takes the engine's lock: several threads may put in the same epoch, but a stage has
+ * one writer at a time. */
 static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op *op,
                        bool (*put)(struct win *w, struct rma_target *t, const struct rma_op *op))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stage.h - small puts that the target copies to their place: of PSCW epochs, which need not wait
- * for the target's post (speculative exposure), and of fence phases to kernel-assisted targets,
- * which need no system call.
+ * stage.h - small puts that the target copies to their place. Puts of PSCW epochs go into stages so
+ * that they need not wait for the target's post (speculative exposure); puts of fence phases to
+ * kernel-assisted targets do so to need no system call.
  *
  * The origin writes a small contiguous put, with its place in the window, into lines of the
  * target's control block; the end of the epoch is a field of the same lines, and the target copies
@@ -28,11 +28,11 @@ struct rma_op;
 
 /* Behind the slots of a control block there are, for each slot, STAGE_DEPTH stages for PSCW epochs
  * and as many for fence phases. The owner of the block chooses their size before others know of it.
- * A put of a PSCW epoch that has no room is deferred (deferred.h), so there is room for
- * conf.tune.stage bytes of small puts. Where others need the kernel to reach the owner's
- * memory, the puts of fence phases have stages, too, and there is room for conf.tune.assisted_stage
- * bytes. On a node of many processes the stages shrink, down to STAGE_LINES_MIN lines, so that a
- * block stays small. */
+ * A put of a PSCW epoch for which there is no room is deferred (deferred.h), so a stage has room
+ * for conf.tune.stage bytes of small puts. Where others need the kernel to reach the owner's
+ * memory, the puts of fence phases have stages, too, with room for conf.tune.assisted_stage bytes.
+ * On a node of many processes the stages shrink, down to STAGE_LINES_MIN lines, so that a block
+ * stays small. */
 enum { STAGE_DEPTH = 4, STAGE_LINES_MIN = 3 };
 
 /* How others reach the owner's memory. */
@@ -52,14 +52,14 @@ void stage_init(struct win_ctl *ctl, const struct conf *conf, int nslots, enum s
  * in own, this process's: this process has slot me there, the target slot its here. */
 void stage_attach(struct rma_target *t, struct win_ctl *own, int nslots, int me, int its);
 
-/* stage_put puts op into the stage of the present access epoch of MPI_Win_start to t, or, of a
- * kernel-assisted target, of the present fence phase. False: there is no such epoch, or op must go
- * the usual way (which also finds what is wrong with it); then nothing was done. */
+/* stage_put puts op into the stage of the present access epoch of MPI_Win_start to t or, if t is
+ * kernel-assisted, into that of the present fence phase. False: there is no such epoch, or op must
+ * go the usual way (which also finds errors in it), and nothing was done. */
 bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op);
 
-/* stage_seek_room returns whether the stage of the present access epoch to t may be written, and so
- * the epoch be completed: without MPI_MODE_NOCHECK only if t is not too many epochs behind. It
- * reads how many posts have come if all stages seem to be in use. */
+/* stage_seek_room returns whether the stage of the present access epoch to t may be written, so
+ * that the epoch can be completed. Without MPI_MODE_NOCHECK this is so only if t is not too many
+ * epochs behind. It reads how many posts have come if all stages seem to be in use. */
 bool stage_seek_room(struct rma_target *t);
 
 /* stage_complete tells t, a memory peer, that the present access epoch to it is complete, and so
@@ -71,7 +71,7 @@ void stage_complete(struct rma_target *t);
 bool stage_completed(const struct rma_target *t);
 
 /* stage_apply copies what t has staged in its access epoch to the present exposure into the window,
- * after stage_completed and once. What lies outside of the window is refused, with a message. */
+ * after stage_completed and once. A put outside of the window is refused, with a message. */
 void stage_apply(struct win *w, struct rma_target *t);
 
 /* stage_phase_apply copies what memory peers have staged in the ending fence phase into the window,

@@ -4,16 +4,16 @@
  *
  * A region is attached at its first use and stays so: the next operation finds it. It is known by
  * its segment, which the target's table of regions has (win/region.h). So memory that the target
- * has detached, freed, mapped anew and attached again is another region, and is attached anew. What
- * the target has detached is unmapped here with the next operation on it that finds that out.
+ * has detached, freed, mapped anew and attached again is another region, and is attached anew. A
+ * region that the target has detached is unmapped here by the next operation that finds this out.
  *
- * An operation whose target side is in several regions at once is the kernel's (assisted_copy.h),
- * as it would be for a target that exports nothing, and so is one on a region that cannot be
- * attached here. Either way an accumulate holds the same stripes, or none uses them: acc_lock_mode
- * sees to it.
+ * If an operation's target side is in several regions at once, the kernel does the operation
+ * (assisted_copy.h), as it would for a target that exports nothing; it also does operations on a
+ * region that cannot be attached here. Both ways use the same stripes for accumulates, or none:
+ * acc_lock_mode makes sure of that.
  *
- * No state but in the target; locks: the stripes. The region is in use while the operation runs, so
- * no other thread unmaps it.
+ * It has no state except in the target. Locks: the stripes. The region is in use while the
+ * operation runs, so no other thread unmaps it.
  */
 #include "rma/path/xpmem_path.h"
 
@@ -27,14 +27,15 @@
 #include "rma/win/region.h"
 #include "rma/win/win.h"
 
-/* Is it not attached to the window any more? Another region may be where it was. */
+/* is_gone returns whether the region is not attached to the window any more. Another region may be
+ * at its place. */
 static bool is_gone(void *arg, const struct rma_exported *mem)
 {
     struct rma_exported now;
     return !region_find(arg, mem->vaddr, mem->len, &now) || now.segment != mem->segment;
 }
 
-/* Threads that find out together do it twice. */
+/* Threads that find this out at the same time do it twice, which does no harm. */
 static void unmap_gone(const struct win *w, struct rma_target *t)
 {
     const struct rma_env *env = w->rma->env;
@@ -47,7 +48,8 @@ static void unmap_gone(const struct win *w, struct rma_target *t)
     env->attach->detach_group(env->ctx, t, is_gone, t->regions);
 }
 
-/* The number of the target's process may be another's when the target has ended. */
+/* look checks that the target lives, since its process number may belong to another process when
+ * the target has ended. */
 static int look(struct win *w, struct rma_target *t)
 {
     const struct rma_env *env = w->rma->env;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * xpmem_path.h - operations on the regions of a dynamic window that this process attaches when it
+ * xpmem_path.h - operations on regions of a dynamic window, which this process attaches when it
  * first uses them (env.h, struct rma_attach). See xpmem_path.c.
  */
 #ifndef MRMA_RMA_PATH_XPMEM_PATH_H

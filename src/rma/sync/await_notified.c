@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * await_notified.c - notifications at their target: how many have come, waiting for them, and
- * taking them (doc/notified.md). The counters, and the order of what they tell, are those of
- * win/notify.h.
+ * await_notified.c - notifications at their target: counts them, waits for them, and takes them
+ * (doc/notified.md). The counters, and the order of what they tell, are those of win/notify.h.
  *
- * Who waits for any process looks for a loss of all, and not only of those that it has had to do
- * with: it makes their targets, whose connections are probed in a long wait. In large windows these
- * are the next ranks and the partners of win_lost, from which it hears of the others.
+ * A call that waits for notifications of any process looks for the loss of all processes, and not
+ * only of those with which this one has had to do: it makes their targets, whose connections are
+ * probed in a long wait. In large windows it makes the targets of the next ranks and of the
+ * partners of win_lost, from which this process hears of the others.
  *
- * Locks: none is held by the caller, but for await_notified.h; what was taken, and who waits, is
- * read and changed under the engine's.
+ * Locks: the caller holds none, except for await_notified.h; what was taken, and who waits, is read
+ * and changed under the engine's lock.
  */
 #include "rma/sync/await_notified.h"
 
@@ -21,7 +21,7 @@
 #include "rma/traced/traced_path.h"
 #include "rma/win/win.h"
 
-enum { WATCHED = 64 }; /* so many ranks behind the own one */
+enum { WATCHED = 64 }; /* how many ranks behind its own one a process watches */
 
 uint32_t rma_notify_numbers(const struct win *w)
 {
@@ -37,13 +37,14 @@ static int no_such_number(const struct win *w, const struct rma_notified *what)
     return FAULT(w->rma->log, NOTIFY_NUMBER, what->first, w->notify.n - 1);
 }
 
-/* What one call counts: notifications of a range of numbers, from t or, NULL, from all. */
+/* What one call counts: notifications of a range of numbers, from t or, if t is NULL, from all
+ * processes. */
 struct counted {
     struct win *w;
     struct rma_target *t;
     uint32_t first, end;
     uint64_t wanted;
-    int taken; /* of which number; -1: none yet */
+    int taken; /* number whose notifications were taken; -1: none yet */
 };
 
 static bool numbers_exist(const struct win *w, const struct rma_notified *what)
@@ -85,7 +86,8 @@ int rma_notify_expect(struct win *w, const struct rma_notified *what)
 
 /* ---- lost processes ---- */
 
-/* Once for a window. Who cannot be made or reached is left out. Under the engine's lock. */
+/* watch_all is called once for a window. Targets that cannot be made or reached are left out. Under
+ * the engine's lock. */
 static void watch_all(struct win *w)
 {
     struct rma_target *t;
@@ -96,7 +98,8 @@ static void watch_all(struct win *w)
         (void)win_target_locked(w, (int)((w->rank + step) % w->nproc), &t);
 }
 
-/* All others have closed their connections: nobody is left that could raise a notification. */
+/* nobody_left returns whether all others have closed their connections, so that nobody is left that
+ * could raise a notification. */
 static bool nobody_left(struct win *w)
 {
     for (int i = 0; i < w->nproc; i++) {
@@ -122,7 +125,7 @@ bool notified_awaits(struct win *w, const struct rma_wait *wait, const struct rm
 void rma_notify_await(struct win *w, const struct rma_notified *what, bool awaits)
 {
     const bool any = what->source == RMA_NOTIFY_ANY;
-    const uint32_t by = awaits ? 1 : UINT32_MAX; /* modulo 2^32: one more, or one less */
+    const uint32_t by = awaits ? 1 : UINT32_MAX; /* 1, or -1 modulo 2^32 */
     rma_enter(w->rma);
     w->notify.awaited += by;
     if (any)
@@ -136,7 +139,8 @@ void rma_notify_await(struct win *w, const struct rma_notified *what, bool await
 
 /* ---- counting and taking ---- */
 
-/* So many of that number have come. Under the engine's lock. */
+/* take_counted takes count notifications of that number, which have come. Under the engine's
+ * lock. */
 static void take_counted(const struct counted *c, uint32_t number, uint64_t count)
 {
     notify_take(c->w, c->t, number, count);
@@ -193,7 +197,8 @@ int rma_notify_take(struct win *w, const struct rma_notified *what, int *number)
     return taken || likely(!win_has_lost(w)) ? MRMA_SUCCESS : MRMA_ERR_PROC_FAILED;
 }
 
-/* Of any process: of all that this one has had nothing to do with, too. */
+/* watch also watches processes with which this one has had nothing to do, if notifications of any
+ * process are awaited. */
 static void watch(struct win *w, const struct counted *c)
 {
     if (c->t)

@@ -14,16 +14,16 @@
  * and "happens before" is transitive: what any process stored before it entered is visible to each
  * that leaves. One number for all steps is enough because for every pair there is at most one step
  * of each direction that connects the two (s < n). A process that is one barrier further stores a
- * larger number, which includes the smaller ones; the error that it stores then may replace the one
- * of a barrier before, whose waiter finds the lost peer itself.
+ * larger number, which includes the smaller ones. The error that it stores then may replace the
+ * error of the barrier before; a process that still waits in that one finds the lost peer itself.
  *
- * A process that fails, as one does that has lost a peer, goes on to signal, its error with it, and
- * waits no more. So all come to the end, in bounded time, with an error. Who waits for a process in
- * a step is whom that process signals in it: when all steps are done nobody will write to this
- * process's words, and MPI_Win_free may free them.
+ * A process that fails, for example because it has lost a peer, goes on signalling, together with
+ * its error, and does not wait any more. So all processes come to the end, in bounded time, with an
+ * error. In each step a process waits for exactly one other, which signals it in that step: so when
+ * all steps are done nobody will write to this process's words, and MPI_Win_free may free them.
  *
- * On a node with more processes than processors a step costs a change of processes where its
- * partner does not run. There all count in one word, so that each waits once:
+ * On a node with more processes than processors a step costs a switch of processes if the partner
+ * does not run. There all processes count in one word, so that each waits once:
  *
  *   process i                             the last process
  *   stores, puts
@@ -32,10 +32,10 @@
  *   loads see the stores
  *
  * Each addition reads what the one before it wrote, so all of them are one release sequence: C
- * synchronizes with every A before it, and B, which reads C's value or that of an addition behind
- * it, with all of them. Additions of the next barrier only come when this one is complete.
+ * synchronizes with every A before it; B reads the value of C or of a later addition, and so
+ * synchronizes with all of them. Additions of the next barrier come only when this one is complete.
  *
- * Locks: the engine's, around packets; waits are without it.
+ * Locks: the engine's is held where packets are sent; waits are without it.
  */
 #include "rma/sync/barrier.h"
 
@@ -44,7 +44,7 @@
 #include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
 
-/* Who takes part, by rank, and in which place this process is. */
+/* The ranks that take part, and the place of this process among them. */
 struct members {
     enum barrier_kind kind;
     const int *ranks; /* NULL: all ranks */
@@ -95,7 +95,7 @@ static int await(struct win *w, enum barrier_kind kind, struct awaited arg, int 
                               .phase = kind == BARRIER_NODE ? RMA_WAIT_BARRIER : RMA_WAIT_FREE});
 }
 
-/* failed: this process's error, which all shall have. */
+/* failed is this process's error, which all processes are to get. */
 static int disseminate(struct win *w, const struct members *m, int failed)
 {
     int err = failed;
@@ -173,8 +173,9 @@ static int wait_left(struct win *w)
                .done = all_left, .arg = w, .locked = true, .what = "room to send", .rank = -1});
 }
 
-/* Targets for all partners are made before the first signal leaves: the node's records go when
- * their owner has left, which may be before this process does. From here on no targets are made. */
+/* know_partners makes targets for all partners before the first signal leaves: the node's records
+ * are freed when their owner has left, which may be before this process leaves. From here on no
+ * targets are made. */
 static int know_partners(struct win *w)
 {
     const int64_t n = w->nproc;
@@ -191,10 +192,10 @@ static int know_partners(struct win *w)
     return err;
 }
 
-/* Before the first signal all errors that may be on their way here are taken in, for their senders
- * may leave the barrier before others' packets come. Packets that nobody awaits (a post to an
- * origin that has already completed) may come later still, from processes that are no partners in
- * it: the handlers know them by the window's generation. */
+/* Before the first signal barrier_free receives all errors that may be on their way here, since
+ * their senders may leave the barrier before packets of others come. Packets for which nobody waits
+ * (a post to an origin that has already completed) may come even later, from processes that are no
+ * partners in the barrier: the handlers recognise them by the window's generation. */
 int barrier_free(struct win *w)
 {
     w->sync.barriers[BARRIER_FREE]++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * barrier.h - the barriers of a window: of its processes on this node, in MPI_Win_fence, and of all
- * its processes, in MPI_Win_free. See barrier.c.
+ * barrier.h - the barriers of a window: one of its processes on this node, in MPI_Win_fence, and
+ * one of all its processes, in MPI_Win_free. See barrier.c.
  *
  * Both wait until the same processes have called them equally often. What a process stored or
  * copied before is visible to all of them after.
@@ -15,8 +15,8 @@
 struct win;
 struct rma_target;
 
-/* barrier_choose decides, when w is made, how its processes of this node meet. oversubscribed says
- * whether they are more than the processors that they may use; all of them say the same. */
+/* barrier_choose decides, when w is made, how its processes on this node meet. oversubscribed says
+ * whether these are more than the processors that they may use; all of them say the same. */
 void barrier_choose(struct win *w, bool oversubscribed);
 
 /* barrier_node is the barrier of the processes that synchronize through shared memory. Returns
@@ -25,20 +25,20 @@ void barrier_choose(struct win *w, bool oversubscribed);
 int barrier_node(struct win *w);
 
 /* barrier_free is the barrier of all processes, before the window is freed. When it returns
- * MRMA_SUCCESS nothing of this process's is left to send, and what is published for the window may
- * be given back: nobody looks into another's control block when it has returned there. If it fails
- * for one process, it does so for all: with the errors of packets, or MRMA_ERR_PROC_FAILED. Without
- * the engine's lock. May wait. */
+ * MRMA_SUCCESS this process has nothing left to send, and what is published for the window may be
+ * given back: a process for which it has returned does not look into another's control block any
+ * more. If it fails for one process, it fails for all, with the errors of packets, or
+ * MRMA_ERR_PROC_FAILED. Without the engine's lock. May wait. */
 int barrier_free(struct win *w);
 
-/* barrier_got takes a packet which says that the process of t has entered its barrier number seq of
- * all processes; err: it has failed there (enum mrma_err, not checked yet). Returns false if the
- * packet is not due, and so to be refused. Under the engine's lock. */
+/* barrier_got takes a packet which says that the process of t has entered barrier number seq of all
+ * processes; err is the error with which it has entered (enum mrma_err, not checked yet). Returns
+ * false if the packet is not due, and so to be refused. Under the engine's lock. */
 bool barrier_got(struct rma_target *t, uint32_t seq, uint32_t err);
 
 /* barrier_node_entered returns whether the process of t, which synchronizes through shared memory,
- * has entered the barrier of the node that this process has entered last. For reports: known only
- * where MPIRMA_HANG_REPORT is set for both. */
+ * has entered the barrier of the node that this process has entered last. It is for reports, and
+ * the answer is known only where MPIRMA_HANG_REPORT is set for both. */
 bool barrier_node_entered(const struct win *w, const struct rma_target *t);
 
 #endif

@@ -3,10 +3,10 @@
  * by_memory.c - synchronization with a target of this node whose control block is mapped here
  * (win/sync_ops.h): signals are stores into slots of that block, locks are taken in its lock word
  * by the origin itself (the usual case in rma/layer/fast.h, all others here). Operations on such a
- * target are done when they are issued, or wait in its stages (path/stage.h), or here until its
- * post or its fence is seen (path/deferred.h); under locks the first access waits for the target's
- * last fence and for the end of exclusive locks there. Locks: none is held by the caller, except
- * where sync_ops.h says so.
+ * target are done when they are issued; or they wait in its stages (path/stage.h), or here until
+ * its post or its fence is seen (path/deferred.h). Under locks the first access waits for the
+ * target's last fence and for the end of exclusive locks there. Locks: none is held by the caller,
+ * except where sync_ops.h says so.
  *
  * Order of stores and loads. A slot is one line in the control block of a process, written by one
  * peer. Its counters only grow.
@@ -21,7 +21,8 @@
  * own signals, so waiting is the same. Sleepers: a full fence after each store, or membarrier,
  * then a look at the peer's event count (sys/futex_event.h).
  *
- * A fence with MPI_MODE_NOPRECEDE is no barrier: a process only says that it has entered.
+ * In a fence with MPI_MODE_NOPRECEDE there is no barrier: a process only says that it has entered
+ * the fence.
  *
  *   target                                origin
  *   loads and stores of its memory        B: ctl.exposed >= phase (acquire)
@@ -40,7 +41,7 @@
 #include "rma/win/path_ops.h"
 #include "rma/win/target_lock.h"
 
-/* A signal was stored: wake those that sleep for it. */
+/* wake is called after a signal was stored, and wakes those that sleep for it. */
 static void wake(const struct rma_target *t)
 {
     if (!t->peer->self)
@@ -60,8 +61,9 @@ static bool target_exposed(void *arg)
     return seq_reached(atomic_load_explicit(&a->t->ctl->exposed, memory_order_acquire), a->phase);
 }
 
-/* After a barrier a target may be accessed, unless puts of the last phase may still lie in its
- * stages or be on their way from another node: then when it has copied them. */
+/* known_exposed returns whether a barrier has told that the target may be accessed. After a barrier
+ * it may, unless puts of the last phase may still lie in its stages or be on their way from another
+ * node: then only when the target says so. */
 static bool known_exposed(const struct win *w, const struct rma_target *t)
 {
     if (!w->sync.fence_known || w->npackets)
@@ -78,9 +80,9 @@ static bool is_exposed(const struct win *w, const struct rma_target *t)
            target_exposed(&(struct exposed_arg){t, w->phase});
 }
 
-/* Wait until the target is as far as this process's last fence. It wakes nobody
- * when it gets there (it does not know who waits), so a sleeper looks again by
- * itself; see fence.c. */
+/* wait_exposed waits until the target is as far as this process's last fence. The target wakes
+ * nobody when it gets there (it does not know who waits), so a sleeper looks again by itself; see
+ * fence.c. */
 static int wait_exposed(struct win *w, struct rma_target *t)
 {
     struct exposed_arg arg = {t, w->phase};
@@ -125,7 +127,7 @@ static bool open_to_all(void *arg)
     return lockword_open_to_all(&t->ctl->lock);
 }
 
-/* Who has counted himself holds the lock when no exclusive one is held. */
+/* A process that has counted itself holds the lock when no exclusive lock is held. */
 static int await_open(struct win *w, struct rma_target *t)
 {
     if (open_to_all(t))
@@ -138,7 +140,7 @@ static int await_open(struct win *w, struct rma_target *t)
                                                 .rank = t->rank});
 }
 
-/* Several threads may be the first. */
+/* count_once takes the engine's lock, since several threads may be the first to access t. */
 static void count_once(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
@@ -176,7 +178,7 @@ static int memory_access(struct win *w, struct rma_target *t)
         const int err = wait_exposed(w, t);
         return !err && now == EPOCH_LOCK_ALL ? memory_lock_all(w, t) : err;
     }
-    if (unlikely(w->watched)) /* what the target's exposure allows is checked at once */
+    if (unlikely(w->watched)) /* strict mode checks at once what the target's exposure allows */
         return memory_await(w, t);
     if (!memory_accessible(w, t) && deferred_begin(w, t))
         return MRMA_SUCCESS;
@@ -223,7 +225,8 @@ static int memory_enter(struct win *w, struct rma_target *t, int kind, int err)
 
 /* ---- locks ---- */
 
-/* Stored only where reports are wanted: what, exclusive or not, and the ticket. */
+/* note stores, only where reports are wanted, what this process does with t's lock, whether
+ * exclusively, and the ticket. */
 static void note(const struct win *w, struct rma_target *t, enum lock_use use, bool exclusive,
                  uint32_t ticket)
 {
@@ -250,7 +253,7 @@ struct turn {
 static bool try_turn(void *arg)
 {
     struct turn *a = arg;
-    if (a->served) /* entering happens once; the waiter may ask again */
+    if (a->served) /* the lock is entered once; the waiter may ask again */
         return true;
     a->served = lockword_enter(&a->t->ctl->lock, a->ticket, a->exclusive);
     if (a->served && !a->exclusive)
@@ -264,7 +267,8 @@ static bool try_pass(void *arg)
     return lock_try_pass(a->w, a->t, &a->yielded);
 }
 
-/* The lock with this ticket: behind those before it and, exclusive, behind who has none. */
+/* await_lock waits for the lock with this ticket: behind earlier tickets and, if it is exclusive,
+ * behind holders without a ticket. */
 static int await_lock(struct win *w, struct turn *turn)
 {
     const int rank = turn->t->rank;
@@ -333,8 +337,8 @@ static int memory_unlock(struct win *w, struct rma_target *t)
 
 /* ---- lost processes ---- */
 
-/* It names the generation of the window, for t may have left the last barrier of this window
- * already, and its block may be that of another window now (ctl_blocks.h). */
+/* memory_tell_lost names the generation of the window, since t may have left the last barrier of
+ * this window already, and its block may belong to another window now (ctl_blocks.h). */
 static void memory_tell_lost(struct win *w, struct rma_target *t, int rank)
 {
     (void)w;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * by_nothing.c - synchronization with a target of this node whose process is lost
- * (progress/lost.h): every call that is about it fails at once. Nothing is stored into its control
- * block, and a lock that was held there is forgotten. An access epoch that it had ended before may
- * still be waited for. The table takes the place of by_memory.c's. No state.
+ * (progress/lost.h): every call that concerns it fails at once. Nothing is stored into its control
+ * block, and a lock that was held there is forgotten. If it had ended an access epoch before, the
+ * wait for that still succeeds. The table takes the place of by_memory.c's. No state.
  */
 #include "base/err.h"
 #include "rma/path/stage.h"
@@ -17,7 +17,7 @@ static int lost(struct win *w, struct rma_target *t)
     return rma_lost(w, t);
 }
 
-/* Nobody shall wait for it. */
+/* lost_accessible returns true, so that nobody waits for the target. */
 static bool lost_accessible(const struct win *w, const struct rma_target *t)
 {
     (void)w, (void)t;

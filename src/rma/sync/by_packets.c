@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * by_packets.c - synchronization with a target that is told by packets (win/sync_ops.h): what ends
- * an epoch is piggybacked on its last packet, and packets that come before their epoch wait at the
- * target; operations that may not be sent before that wait here (path/deferred.h). The packets
- * themselves are those of src/rma/origin; what comes back is counted by the handlers in the
- * target's signals. No state.
+ * by_packets.c - synchronization with a target by packets (win/sync_ops.h). The end of an epoch is
+ * piggybacked on its last packet, and packets that come before their epoch wait at the target;
+ * operations that may not be sent before then wait here (path/deferred.h). src/rma/origin makes the
+ * packets; the handlers count the answers in the target's signals. No state.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
@@ -26,7 +25,7 @@ static int packets_await(struct win *w, struct rma_target *t)
     return issue_await_open(w, t);
 }
 
-/* What is sent waits at the target, as far as it may be sent. */
+/* packets_access need not wait: packets wait at the target, as far as they may be sent. */
 static int packets_access(struct win *w, struct rma_target *t)
 {
     if (likely(!deferred_wait(t)))
@@ -47,20 +46,20 @@ static bool packets_completed(const struct rma_target *t)
     return seq_reached(atomic_load_explicit(&t->in->completes, memory_order_acquire), t->exposures);
 }
 
-/* The target's side of packets has done what came. */
+/* packets_take has nothing to do: the target's side of packets has done everything that came. */
 static void packets_take(struct win *w, struct rma_target *t)
 {
     (void)w, (void)t;
 }
 
-/* Also where the flush of the path gives the lock back. */
+/* packets_unlock needs no second step, since the unlock of the path gives the lock back. */
 static int packets_unlock(struct win *w, struct rma_target *t)
 {
     return route_enter(w, t)->unlock(w, t);
 }
 
-/* Nothing is sent, except where the caller may use load and store under the lock
- * (MPI_Win_allocate_shared): that waits for the grant. */
+/* packets_lock sends nothing, except where the caller may use load and store under the lock
+ * (MPI_Win_allocate_shared): there it waits for the grant. */
 static int packets_lock(struct win *w, struct rma_target *t, bool exclusive)
 {
     (void)exclusive;

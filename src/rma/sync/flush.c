@@ -2,12 +2,12 @@
 /*
  * flush.c - MPI_Win_flush and its kin, MPI_Win_sync (MPI 4.1, 12.5.4).
  *
- * One target is flushed along its route (win/path_ops.h). All targets at once: an operation on a
- * mapped one has been applied when its call returned, except that stores may still be in the
- * processor's buffer, so there is a full fence, and only if there were stores. What was gathered
- * for kernel-assisted ones (assisted.c) is done. To packet targets, and for what was sent to
- * kernel-assisted ones, goes one flush request per target with something outstanding; then all
- * acknowledgements are awaited.
+ * One target is flushed along its route (win/path_ops.h). To flush all targets at once: operations
+ * on mapped targets were applied when their calls returned, except that stores may still be in the
+ * processor's buffer, so there is a full fence if there were stores. Operations that were gathered
+ * for kernel-assisted targets (assisted.c) are done. Each packet target with something outstanding,
+ * and each kernel-assisted target to which something was sent by packet, gets one flush request;
+ * then all acknowledgements are awaited.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
@@ -61,17 +61,17 @@ int rma_flush_all(struct win *w, bool local)
     return err ? err : win_lost_error(w);
 }
 
-/* MPI_Win_sync. It is always a full fence: in the unified model it is the memory barrier between
- * the process's own loads and stores and those of others (MPI 4.1, 12.5.4 and 12.7), and two
- * processes that each store, synchronize and load (Dekker's pattern) rely on the order of the
- * earlier store and the later load, the one order that x86 does not keep by itself. It is not left
- * out where no store is known, since stores by the application are not seen. Who waits for a word
- * in a loop of MPI_Win_sync makes progress here, which without an agent nobody else does, at the
- * network not in every call (rma_look). And what it has issued and not flushed leaves, since
- * another process may wait for that: an operation is enabled at its origin with the ensuing
- * synchronization call at the latest, and must then complete (12.7.3). After this call it does so
- * without this process, so what is kept until its target has granted the lock (path/deferred.h) is
- * waited for here, as MPI_Win_lock may wait. */
+/* MPI_Win_sync is always a full fence: in the unified model it is the memory barrier between the
+ * process's own loads and stores and those of others (MPI 4.1, 12.5.4 and 12.7), and two processes
+ * that each store, synchronize and load (Dekker's pattern) rely on the order of the earlier store
+ * and the later load, the one order that x86 does not keep by itself. The fence is not left out
+ * where no store is known, since stores by the application are not seen. A program that waits for a
+ * word in a loop of MPI_Win_sync makes progress here, which nobody else makes if there is no agent;
+ * at the network not in every call (rma_look). Operations that it has issued and not flushed leave,
+ * since another process may wait for them: an operation is enabled at its origin at the latest with
+ * the ensuing synchronization call, and must then complete (12.7.3). After this call they must
+ * complete without this process; so for operations that are kept until their target has granted the
+ * lock (path/deferred.h) this call waits, as MPI_Win_lock may wait. */
 int rma_sync(struct win *w)
 {
     struct rma *r = w->rma;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock.c - MPI_Win_lock and MPI_Win_unlock (MPI 4.1, 12.5.3): the origin's state. How a lock is
- * taken and given back is the target's table's (by_memory.c, by_packets.c). Locks: the engine's,
- * taken here; waits are without it.
+ * lock.c - MPI_Win_lock and MPI_Win_unlock (MPI 4.1, 12.5.3): the origin's state. The table of the
+ * target takes a lock and gives it back (by_memory.c, by_packets.c). Locks: the engine's is taken
+ * in this file; waits are without it.
  */
 #include "base/err.h"
 #include "base/fault.h"
@@ -15,7 +15,7 @@
 #include "rma/win/target_lock.h"
 #include "rma/win/win.h"
 
-/* The origin's state after unlock, or after a lock that failed. */
+/* forget_lock sets the origin's state after unlock, or after a lock that has failed. */
 static void forget_lock(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
@@ -45,9 +45,9 @@ static bool no_lock_all_waits(void *arg)
     return atomic_load_explicit(&lead->all, memory_order_relaxed) < LOCK_ALL_WAITER;
 }
 
-/* An exclusive request lets those first who wait for the locks of all targets at once, for a moment
- * when none is held exclusively would hardly come. Only who holds no lock may wait for that, and
- * before it has a ticket (target_lock.h). */
+/* let_lock_alls_in makes an exclusive request wait for those who wait for the locks of all targets
+ * at once, since otherwise the moment in which no lock is held exclusively would hardly come. Only
+ * a process that holds no lock may wait for this, and before it has a ticket (target_lock.h). */
 static int let_lock_alls_in(struct win *w)
 {
     if (no_lock_all_waits(w->lead))
@@ -108,8 +108,8 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = strict_lock(w, t, exclusive);
     if (err)
         forget_lock(w, t);
-    else if (!w->fence_pending) /* else the first access looks whether the last fence's puts are
-                                in place */
+    else if (!w->fence_pending) /* otherwise the first access looks whether the puts of the last
+                                   fence are in place */
         target_set_ready(w, t);
     return err;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * lock_all.c - MPI_Win_lock_all (MPI 4.1, 12.5.3): a shared lock on every target. The call locks
- * this process's own memory, for loads and stores, and waits for nothing at others: one atomic.
+ * only this process's own memory, for loads and stores, by one atomic operation, and waits for no
+ * other process.
  *
  * Targets are locked one by one, by the first access to each: this process counts itself there
  * (target_lock.h has the protocol with exclusive requests), or the first packet lets the target do
@@ -10,9 +11,10 @@
  * node, and then those of packet targets.
  *
  * So that exclusive requests are not starved, a new lock_all waits while one has stepped back on
- * the node, unless this process holds a lock. Nobody who has a lock may wait for requests that only
- * wait: two lock_all, each holding what the other's exclusive request waits for, would wait for
- * each other for ever. Locks: the engine's, taken here; waits are without it.
+ * the node, unless this process holds a lock. A process that holds a lock may not wait for requests
+ * that only wait: two processes in lock_all, each holding what the other's exclusive request waits
+ * for, would wait for each other for ever. Locks: the engine's is taken in this file; waits are
+ * without it.
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
@@ -40,7 +42,7 @@ static bool is_open(void *arg)
     return lockword_open_to_all(&t->ctl->lock);
 }
 
-/* The locks of all memory peers, in a moment when none is held exclusively. */
+/* hold_direct takes the locks of all memory peers, in a moment when none is held exclusively. */
 static int hold_direct(struct win *w)
 {
     struct rma_target *held = lock_all_try(w);
@@ -62,8 +64,9 @@ static int hold_direct(struct win *w)
     return err;
 }
 
-/* Where load and store may follow at once, all targets must be accessible: in the order of ranks,
- * as programs take several locks, where packets ask for them one by one. */
+/* hold_all makes all targets accessible where load and store may follow at once. Where packets ask
+ * for the locks one by one, it takes them in the order of ranks, as programs do that take several
+ * locks. */
 static int hold_all(struct win *w)
 {
     bool held = false;
@@ -82,7 +85,7 @@ static int hold_all(struct win *w)
     return err;
 }
 
-/* Give back what memory peers were locked. */
+/* release_direct gives back the locks of the memory peers. */
 static void release_direct(struct win *w)
 {
     struct list_node *node;
