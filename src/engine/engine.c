@@ -147,9 +147,8 @@ static int make_own_segment(struct engine *e)
     e->own = e->own_seg.base;
     e->own->magic = PROCSEG_MAGIC;
     e->own->uid = e->uid;
-    e->membarrier =
-        e->membarrier && event_membarrier(); /* which may be refused although the registration has
-                                                succeeded */
+    /* The call may be refused although the registration has succeeded. */
+    e->membarrier = e->membarrier && event_membarrier();
     atomic_store_explicit(&e->own->polling.threads.membarrier, e->membarrier, memory_order_relaxed);
     return MRMA_SUCCESS;
 }

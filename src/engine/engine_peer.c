@@ -241,9 +241,8 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     struct engine_peer *p = NULL;
     if (node) /* a window is being made */
         engine_peer_sweep(e);
-    if (!rec.membarrier &&
-        engine_same_node(e, rec.node)) /* others must notify this process with a fence; nobody
-                                          notifies it before the window is agreed upon */
+    /* The peer must notify this process with a fence; it does not before the window is agreed upon. */
+    if (!rec.membarrier && engine_same_node(e, rec.node))
         atomic_store_explicit(&e->own->polling.threads.membarrier, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
     int err = peer_locked(e, &rec, node, net, &p);

@@ -50,15 +50,14 @@ uint32_t event_enter(struct event *ev)
 void event_wake(struct event *ev, int doorbell_fd)
 {
     atomic_fetch_add_explicit(&ev->seq, 1, memory_order_release);
-    atomic_thread_fence(memory_order_seq_cst); /* for callers that have not looked whether there are
-                                                  sleepers */
+    /* for callers that have not looked whether there are sleepers */
+    atomic_thread_fence(memory_order_seq_cst);
     syscall(SYS_futex, &ev->seq, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     if (likely(!atomic_load_explicit(&ev->polled, memory_order_acquire)))
         return;
     if (!atomic_exchange_explicit(&ev->rung, 1, memory_order_acq_rel) &&
         !doorbell_ring(ev->bell, doorbell_fd))
-        atomic_store_explicit(&ev->rung, 0, memory_order_relaxed); /* the next notifier tries
-                                                                      again */
+        atomic_store_explicit(&ev->rung, 0, memory_order_relaxed); /* the next one rings again */
 }
 
 void event_sleep(struct event *ev, uint32_t ticket, uint64_t timeout_ns)

@@ -116,8 +116,8 @@ static void answered(struct nmofi_link *link, int error, uint64_t now)
     link->reach_at = now + REACH_AGAIN;
     link->answered |= !error;
     if (tells_end(link, error)) {
-        (void)nm_send_bare(link, NM_RESET); /* in case it lives, it learns that nobody waits for it
-                                               any more */
+        /* in case it lives, it learns that nobody waits for it any more */
+        (void)nm_send_bare(link, NM_RESET);
         nm_link_break(link, "%s", strerror(error));
     } else if (error) {
         silent(link, since, now);

@@ -111,8 +111,8 @@ void nm_fabric_close(struct nmofi *nm)
 {
     close_objects(nm);
     fi_freeinfo(nm->info);
-    environment_free(&nm->environment); /* providers have kept numbers that they have read from it,
-                                           and no text */
+    /* providers have kept numbers that they have read from it, and no text */
+    environment_free(&nm->environment);
 }
 
 /* step logs what a call of libfabric has returned, and returns that. */

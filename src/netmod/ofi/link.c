@@ -218,8 +218,8 @@ void nm_link_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
     struct nmofi_link *link = peer->link;
     if (!link)
         return;
-    if (nm_has_closed(link)) /* the peer has ended, or has forgotten this process: nobody there
-                                hears a BYE */
+    /* the peer has ended, or has forgotten this process: nobody there hears a BYE */
+    if (nm_has_closed(link))
         link->lost = true;
     if (link->from) { /* messages that come from now on have no known sender, and are dropped */
         nm_from_free(nm, link->from);

@@ -177,9 +177,8 @@ static bool meet(struct nmofi *nm, struct nm_from *from)
     struct nmofi_link *link = peer ? nm_link_get(peer, vc, true) : NULL;
     if (!link)
         return false;
-    if (link->from)
-        nm_from_free(nm, link->from); /* it had sent BYE, or has forgotten this process: it starts
-                                         anew */
+    if (link->from) /* it had sent BYE, or has forgotten this process: it starts anew */
+        nm_from_free(nm, link->from);
     link->from = from;
     link->vc = vc;
     ch3_vc_closed(vc, false);
@@ -266,8 +265,8 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len)
     }
     const struct nm_hdr *hdr = (const void *)bytes;
     nm->stats.received++;
-    if (nm->ending) /* nothing is sent any more, and the layers above cannot be asked who a newcomer
-                       is */
+    /* nothing is sent any more, and the layers above cannot be asked who a newcomer is */
+    if (nm->ending)
         return;
     if (len < sizeof *hdr) {
         refuse(nm, "too short", len);

@@ -70,8 +70,8 @@ static int make_control(struct win *w, uint32_t path)
     notify_init(ctl, slots, w->hints.notifications, w->created.nslots);
     if (!w->dynamic)
         return MRMA_SUCCESS;
-    region_close_own(w->rma, w->regions); /* the regions of a control block that was made before
-                                             this one */
+    /* the regions of a control block that was made before this one */
+    region_close_own(w->rma, w->regions);
     w->regions = region_open_own(w, slots + counters);
     return w->regions ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }

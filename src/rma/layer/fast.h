@@ -230,9 +230,8 @@ static inline void fast_lock_hold(struct win *w, struct rma_target *t, enum win_
         atomic_store_explicit(&w->flush_quick, FLUSH_QUICK_READY, memory_order_relaxed);
         win_next_gen(w);
     }
-    if (!w->fence_pending) /* otherwise the first access looks whether the puts of the last fence
-                            * are in place
-                            */
+    /* if it is pending the first access looks whether the puts of the last fence are in place */
+    if (!w->fence_pending)
         atomic_store_explicit(&t->gen, atomic_load_explicit(&w->gen, memory_order_relaxed),
                               memory_order_relaxed);
 }

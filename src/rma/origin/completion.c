@@ -316,8 +316,8 @@ static void lock_ended(struct pkt_target *pt)
     pt->unlocking = unlocks_weakly(pt) && !seq_reached(pt->acks_seen, pt->acks_due);
     pt->unconfirmed |= pt->unlocking;
     pt->unread = false; /* the puts were sent before the unlock, or have been confirmed */
-    if (list_node_queued(&pt->touched) && !pt->unlocking) /* otherwise the next flush of all targets
-                                                             waits for it */
+    /* a pair that is unlocking stays, so that the next flush of all targets waits for it */
+    if (list_node_queued(&pt->touched) && !pt->unlocking)
         list_remove(&pt->touched);
 }
 
@@ -421,8 +421,8 @@ static int ask_confirm(struct win *w, struct rma_target *t)
         return MRMA_SUCCESS;
     struct pkt_hdr hdr = pkt_ops_header(pt);
     hdr.epoch = PKT_EPOCH_NOCHECK;
-    hdr.seq = w->phase; /* otherwise the number of a lock would be taken for the number of a fence
-                           to wait for */
+    /* the number of a lock would be taken for that of a fence to wait for */
+    hdr.seq = w->phase;
     hdr.flags = PKT_F_FLUSH;
     hdr.offset = ++pt->acks_due;
     w->origin_side.unconfirmed++;

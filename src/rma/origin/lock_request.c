@@ -36,18 +36,17 @@ void pkt_lock_granted(struct pkt_target *pt, uint32_t seq)
     if (pt->lock != PKT_LOCK_SENT || pt->lock_seq != seq)
         return;
     pt->lock = PKT_LOCK_HELD;
-    pt->open_seq = pt->win->phase + 1; /* the request names the fences that this process has
-                                          passed */
+    pt->open_seq = pt->win->phase + 1; /* the request names the fences passed here */
     win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
 }
 
 void pkt_epoch_answered(struct pkt_target *pt, uint32_t lock_seq)
 {
     pkt_lock_granted(pt, lock_seq);
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !pt->unlocking) /* otherwise the answer belongs
-                                                                      to an epoch that has ended */
-        pt->open_seq = pt->win->phase + 1;                         /* the target has passed this
-                                                                      epoch's fences */
+    /* The target has passed this epoch's fences; any other answer is of an epoch that has ended. */
+    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !pt->unlocking)
+
+        pt->open_seq = pt->win->phase + 1;
 }
 
 static uint8_t lock_flag(const struct pkt_target *pt)

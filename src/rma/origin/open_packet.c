@@ -342,8 +342,8 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
 {
     int err = MRMA_SUCCESS;
     early_note(pt);
-    while (!err && !may_send(pt)) { /* loop, since another thread may use up the room while this one
-                                       waits */
+    /* again, since another thread may use up the room while this one waits */
+    while (!err && !may_send(pt)) {
         err = pkt_ask_open(pt);
         pt->senders++; /* otherwise the packet could leave without what this call adds to it */
         if (!err)
@@ -365,8 +365,8 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
         pt->last_op = win_last_op(pt->win);
-        pt->flushed = pt->written; /* set only when it leaves: otherwise other threads would not
-                                      wait for it */
+        /* set only when it leaves: otherwise other threads would not wait for it */
+        pt->flushed = pt->written;
     }
     pt->unconfirmed |= hdr->count != 0;
     pt->used = sizeof *hdr;
@@ -481,9 +481,8 @@ static bool grow(struct pkt_target *pt, size_t need, size_t wish)
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish)
 {
     int err = MRMA_SUCCESS;
-    while (!err &&
-           PKT_MAX - pt->used < need) { /* loop, since another thread may fill the packet again
-                                           while this one waits */
+    /* again, since another thread may fill the packet while this one waits */
+    while (!err && PKT_MAX - pt->used < need) {
         err = pkt_send_open(pt, 0, true);
         if (!err)
             err = pkt_wait(pt, queue_short, "room in the send queue");

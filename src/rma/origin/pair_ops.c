@@ -195,8 +195,8 @@ static int stream_records(struct pkt_target *pt, struct record_source *src, cons
     /* The stream overtakes what another thread has meanwhile put into the open packet, and the
      * definition of the datatype may be in there. */
     src->typed = src->typed && !pt->count;
-    src->define = type_due(pt, src); /* nothing overtakes the stream, so its packets may name the
-                                        datatype */
+    /* nothing overtakes the stream, so its packets may name the datatype */
+    src->define = type_due(pt, src);
     name_type(pt, src);
     const size_t bytes = src->left -= tail;
     const uint8_t notify = src->notify;
@@ -224,8 +224,8 @@ static bool request_room(void *arg)
 static int make_request_room(struct pkt_target *pt)
 {
     int err = MRMA_SUCCESS;
-    while (!err && !origin_request_room(pt)) { /* loop, since another thread may use up the room
-                                                  while this one waits */
+    /* again, since another thread may use up the room while this one waits */
+    while (!err && !origin_request_room(pt)) {
         if (pt->count)
             err = pkt_send_open(pt, 0, true);
         if (!err)
@@ -340,8 +340,8 @@ static int leave_request(struct pkt_target *pt, bool alone)
 {
     if (!pt->count)
         return MRMA_SUCCESS;
-    if (!rma_has_agent(pt->win->rma) && !pkt_epoch_is_open(pt)) /* otherwise nobody would send it
-                                                                   later */
+    /* without an agent nobody would send it later */
+    if (!rma_has_agent(pt->win->rma) && !pkt_epoch_is_open(pt))
         return pkt_send_open(pt, 0, true);
     unsent_await(pt->win->rma, &pt->unsent);
     return alone ? pkt_send_or_ask(pt) : MRMA_SUCCESS;
@@ -366,8 +366,8 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
         err = len ? append_or_stream(pt, kind, op, offset) : append_notification(pt, op);
     if (err == MRMA_AGAIN) /* not of a request */
         return err;
-    if (!pkt_fetches(kind)) /* only now, since another thread may have flushed while this one
-                               waited */
+    /* only now, since another thread may have flushed while this one waited */
+    if (!pkt_fetches(kind))
         pt->written++;
     if (unlikely(op->notify))
         return err ? err : send_notification(pt);

@@ -197,8 +197,8 @@ static int issue_part(struct pkt_target *pt, const struct part *p)
     if (!n)
         return err ? err : no_memory(pt);
     err = start(n);
-    if (!err && p->put) /* only now, since another thread may have confirmed other puts while this
-                           one waited */
+    /* only now, since another thread may have confirmed other puts while this one waited */
+    if (!err && p->put)
         pt->unread = ch3_rdma_needs_read(&pt->target->peer->vc);
     return err;
 }

@@ -70,8 +70,8 @@ bool region_key_got(struct rma_target *t, const struct pkt_hdr *hdr, const void 
         return true;
     copy_once(&region, body, sizeof region);
     struct region_key *key = calloc(1, sizeof *key);
-    if (!key) /* the target believes that the region is known here, and must be told that it is
-                 not */
+    /* the target believes that the region is known here, and must be told that it is not */
+    if (!key)
         return true;
     *key = (struct region_key){.span = {region.addr, region.len},
                                .number = hdr->seq,

@@ -328,8 +328,8 @@ void origin_error(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr
         return;
     }
     struct origin_req *rq = hdr->count ? find(w, t, hdr->count) : NULL;
-    if (!(rq && rq->req) && !w->origin_side.err) { /* otherwise the wait for the request returns the
-                                                      error */
+    /* if the program has a request, the wait for that returns the error */
+    if (!(rq && rq->req) && !w->origin_side.err) {
         w->origin_side.err = err;
         w->origin_side.refusal = (struct origin_refusal){t->rank + 1, why, (int64_t)hdr->offset,
                                                          hdr->seq / PKT_ERROR_BYTES};

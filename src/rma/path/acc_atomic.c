@@ -164,9 +164,8 @@ static int wait_idle(struct win *w, int rank)
         pace_next(&looks, now, now + ALIVE_NS, 0, ALIVE_ROUNDS);
         if (t->peer->self || r->env->peer_alive(r->env->ctx, t->peer))
             continue;
-        if (atomic_load_explicit(&t->ctl->acc_busy,
-                                 memory_order_acquire)) /* the process has not ended its accumulate
-                                                           before it died */
+        /* the process has died before the end of its accumulate */
+        if (atomic_load_explicit(&t->ctl->acc_busy, memory_order_acquire))
             return log_fail(r->log, MRMA_ERR_PROC_FAILED,
                             "rank %d of window %u (process %d) has died in an accumulate", rank,
                             w->index, t->peer->pid);

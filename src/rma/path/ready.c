@@ -25,8 +25,8 @@ static int ready_operate(struct win *w, struct rma_target *t, enum pkt_op_kind k
         traced_elsewhere(w, t, kind, op, len);
         return err;
     }
-    if (!err && w->dynamic && !region_allows(t, op)) /* operations.c has left this check to this
-                                                        filter */
+    /* operations.c has left this check to this filter */
+    if (!err && w->dynamic && !region_allows(t, op))
         err = MRMA_ERR_RMA_RANGE;
     return err ? err : route_next(t, &path_ready)->operate(w, t, kind, op, offset, len);
 }

@@ -75,8 +75,8 @@ void win_lost(struct win *w, int rank)
         if (partner != rank && win_target_locked(w, partner, &t) == MRMA_SUCCESS)
             target_sync(t)->tell_lost(w, t, rank);
     }
-    LIST_EACH (node, &w->remote) { /* those who wait for this process must hear of it even if its
-                                      partners are lost, too */
+    /* those who wait for this process must hear of it even if its partners are lost, too */
+    LIST_EACH (node, &w->remote) {
         t = LIST_ENTRY(node, struct rma_target, remote_link);
         if (t->rank != rank)
             target_sync(t)->tell_lost(w, t, rank);

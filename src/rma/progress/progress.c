@@ -238,8 +238,7 @@ void rma_polling_end(struct rma *r)
          * end of its short sleep at the latest (agent.c). To ring for it would cost more than a
          * round trip, and descriptors are often readable without need. */
         if (ch3_pending_silent(r->ch3))
-            (void)rma_poll(r); /* costs less than the agent; packets that come from now on wake
-                                  it */
+            (void)rma_poll(r); /* costs less than the agent, which later packets wake */
         if (ch3_pending_silent(r->ch3) || ch3_unsent(r->ch3) || locks_wait(r))
             event_wake(&r->env->polling->agent, r->env->doorbell_fd);
     }

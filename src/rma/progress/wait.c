@@ -312,8 +312,8 @@ static int lose_patience(struct win *w, const struct rma_wait *wait, struct pati
         rma_enter(w->rma);
         int err = check_peers(w, wait);
         rma_leave(w->rma);
-        if (err && !check(w->rma, wait)) /* the lost process may have done its part before it
-                                            ended */
+        /* the lost process may have done its part before it ended */
+        if (err && !check(w->rma, wait))
             return err;
         rma_check_waiting(w->rma);
         p->next_check = now + LONG_SLEEP_NS;
@@ -336,8 +336,8 @@ struct rounds {
 static bool is_look_due(struct rma *r, struct rounds *n, bool moved)
 {
     n->spins = moved ? n->spins_served : n->spins - (n->spins != 0);
-    if (moved) /* packets of others may keep this thread busy although its own condition never comes
-                  true */
+    /* packets of others may keep this thread busy although its own condition never comes true */
+    if (moved)
         return pace_due(&n->busy);
     if (n->spins)
         return false;
@@ -380,8 +380,9 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
         if (!p.start)
             p = (struct patience){now, now, now + LONG_SLEEP_NS, now + p.hang_ns, p.hang_ns};
         rma_advance_host_often(r, now);
-        if (served) /* more packets may follow, and if this thread slept now their sender would wait
-                       for a wake-up */
+        /* more packets may follow, and if this thread slept now their sender would wait for a
+         * wake-up */
+        if (served)
             p.awake = now;
         served = false;
         if (now - p.awake < yield_ns && now < p.next_check) {

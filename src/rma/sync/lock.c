@@ -108,8 +108,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
         err = strict_lock(w, t, exclusive);
     if (err)
         forget_lock(w, t);
-    else if (!w->fence_pending) /* otherwise the first access looks whether the puts of the last
-                                   fence are in place */
+    else if (!w->fence_pending) /* if so, the first access looks for the last fence's puts */
         target_set_ready(w, t);
     return err;
 }

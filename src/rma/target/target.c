@@ -275,8 +275,7 @@ static enum verdict admit_locked(struct pkt_origin *po, const struct pkt_hdr *hd
     if (*fault)
         return NEVER;
     if (po->lock == LOCKQ_NONE && !seq_reached(po->win->phase, hdr->total))
-        return LATER; /* operations that the origin's last fence has ended may still be on their way
-                         here */
+        return LATER; /* operations of the origin's last fence may still be on their way */
     if (po->lock == LOCKQ_NONE) {
         po->lock_seq = hdr->seq;
         return lock_queue_request(po, hdr->flags & PKT_F_LOCK_EXCLUSIVE,
@@ -305,9 +304,8 @@ static enum verdict admit(struct pkt_origin *po, const struct pkt_hdr *hdr, cons
         if (*fault)
             return NEVER;
         return t->ctl || seq_reached(w->phase, hdr->seq)
-                   ? NOW
-                   : LATER; /* a process that shares memory with this one has made sure of that
-                               itself */
+                   ? NOW /* a process that shares memory with this one has looked itself */
+                   : LATER;
     default:
         return admit_locked(po, hdr, fault);
     }

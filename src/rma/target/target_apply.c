@@ -150,8 +150,8 @@ static int apply_record(struct applying *a, struct target_record *rec, bool last
         rec->op.kind == PKT_OP_TYPE ? keep_type(r->to->from, rec) : apply_operation(a, rec, last);
     if (err) {
         stripe_hold_drop(&a->hold);
-        target_replies_send(r, false); /* the error ends the record's request, so parts of that are
-                                          sent before */
+        /* the error ends the record's request, so parts of that are sent before */
+        target_replies_send(r, false);
         refuse_whole(a, rec, err);
     }
     return err;
@@ -187,8 +187,8 @@ static int lose_rest(struct win *w, struct rma_target *t, const struct pkt_hdr *
 static uint32_t apply_plain(const struct win *w, const char **at, const char *end, uint32_t most,
                             uint64_t *bytes)
 {
-    const struct window_memory mem = {w->base, w->size}; /* a copy, so that it is not read again
-                                                            after each store */
+    /* a copy, so that it is not read again after each store */
+    const struct window_memory mem = {w->base, w->size};
     const char *next = *at, *data;
     uint32_t n = 0;
     size_t len;

@@ -100,8 +100,8 @@ void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark)
 {
     raise_by_one(&t->notify.from[mark - 1]);
     raise_by_one(&w->notify.all[mark - 1]);
-    if (w->rma->threads) /* D: a call that begins an epoch may apply the packet without a poll, so
-                            the wake-up is here */
+    /* D: a call that begins an epoch may apply the packet without a poll, so the wake-up is here */
+    if (w->rma->threads)
         event_notify(&w->rma->env->polling->threads, w->rma->env->doorbell_fd);
 }
 

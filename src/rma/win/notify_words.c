@@ -87,8 +87,7 @@ void notify_word_came(struct rma *r, uint32_t word)
     if (!t)
         refuse(r, word, w ? "no such number, or no such origin" : "nobody was given it");
     else if (notify_expect(w, t))
-        (void)ch3_vc_event(&t->peer->vc, CH3_VC_LOST); /* the notification is lost, and somebody may
-                                                          wait for it */
+        (void)ch3_vc_event(&t->peer->vc, CH3_VC_LOST); /* somebody may wait for what is lost */
     else
         notify_arrived(w, t, number + 1);
 }

@@ -302,8 +302,8 @@ void region_tree_add(struct region_tree *tree, const struct region *region)
     descend(tree, &path, region->addr);
     const uint32_t leaf = make(tree, region, 0, 0);
     hang_in(tree, &path, path.n, leaf);
-    node_of(tree, leaf)->made--; /* others may see the leaf now: this change must not use it
-                                    again */
+    /* others may see the leaf now: this change must not use it again */
+    node_of(tree, leaf)->made--;
     mend_depth(tree, &path);
     publish(tree, tree->root);
 }
