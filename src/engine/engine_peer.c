@@ -241,7 +241,8 @@ static int env_peer_get(void *ctx, const struct rma_proc_record *record, bool no
     struct engine_peer *p = NULL;
     if (node) /* a window is being made */
         engine_peer_sweep(e);
-    /* The peer must notify this process with a fence; it does not before the window is agreed upon. */
+    /* The peer must notify this process with a fence, and does not notify it before the window is
+     * agreed upon. */
     if (!rec.membarrier && engine_same_node(e, rec.node))
         atomic_store_explicit(&e->own->polling.threads.membarrier, 0, memory_order_seq_cst);
     pthread_mutex_lock(&e->maps_lock);
