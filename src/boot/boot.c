@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot.c - gathering records for a boot that has no better way (boot.h).
+ * boot.c - gathers records for a boot that has no better way (boot.h).
  *
- * Records are one block of malloc then, the handle of the records. No state, no locks. Neighbour:
+ * The records are then one block from malloc, which is their handle. No state, no locks. Neighbour:
  * boot_mpi.c, the boot of real processes.
  */
 #include "boot/boot.h"
@@ -43,7 +43,7 @@ int boot_gather_into(struct boot *boot, const void *mine, size_t len, void *room
     return err;
 }
 
-/* The highest digest is also the lowest where all are the same. Nobody is like a digest of 0. */
+/* If all digests are the same, the highest is also the lowest. A digest of 0 equals no other. */
 void boot_digest_words(const struct boot *boot, bool missing, uint64_t words[BOOT_DIGEST_WORDS])
 {
     words[0] = missing;

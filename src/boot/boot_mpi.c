@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_mpi.c - boot.h on MPI_Allgather and MPI_Allreduce of the host, or where the
- * host spins in them even when another process needs the processor, on their
- * nonblocking forms, between whose tests the processor is given away. All processes of a job
- * have the same host: the two forms don't match each other.
+ * boot_mpi.c - implements boot.h by MPI_Allgather and MPI_Allreduce of the host. If the host spins
+ * in them even when another process needs the processor, their nonblocking forms are used, and the
+ * processor is given away between tests. All processes of a job have the same host, so all use the
+ * same form: the two forms don't match each other.
  *
- * The first exchange is always an allgather of fixed blocks, whose first byte says whether the
- * process refuses, and then the second why, so a process that refuses for whatever reason meets
- * the others in one and the same collective, and all of them leave it with the error of the lowest
- * rank that refused. After that the communicator is not used any more: further exchanges give the
- * same error at once. Who does not refuse has memory to receive into; one that does takes it from
- * its stack where the processes are few. With more, all agree beforehand, in a reduction, that
- * everybody has it, and the same reduction tells whether all give one digest: then the allgather
- * is left out. Every exchange but the first is the plain collective.
+ * The first exchange is always an allgather of fixed blocks. The first byte of a block says whether
+ * the process refuses, and the second byte why. So a process that refuses for whatever reason meets
+ * the others in the same collective, and all of them leave it with the error of the lowest rank
+ * that refused. After that the communicator is not used any more: further exchanges return the same
+ * error at once. A process that does not refuse has memory to receive into; one that refuses takes
+ * it from its stack where the processes are few. With more processes all agree beforehand, in a
+ * reduction, that everybody has the memory; the same reduction tells whether all give one digest,
+ * and if so the allgather is left out. Every exchange but the first is the plain collective.
  *
  * Errors inside the collectives go to the error handler of the communicator, as
  * the host does it; what returns here as an error is MRMA_ERR_OTHER.
@@ -38,10 +38,10 @@ struct block {
 static_assert((int)FAULT_LAST <= 256 && (int)MRMA_ERR_LAST <= 256, "bytes of a block");
 static_assert(sizeof(MPI_Comm) <= sizeof(uint64_t), "a handle is a number");
 
-enum { SPINS = 100 }; /* looks before the processor is given away: a few microseconds */
+enum { SPINS = 100 }; /* tests before the processor is given away; they take a few microseconds */
 
-/* The buffers are the host's until the request is complete. So one whose test fails is not left
- * behind: what the test has not ended, a wait ends. */
+/* The buffers are the host's until the request is complete. So finish does not leave a request
+ * behind whose test fails: a wait ends it. */
 static int finish(const struct boot_mpi *bm, int err, MPI_Request *request)
 {
     int done = 0;
@@ -101,7 +101,7 @@ static int max_of_all(struct boot_mpi *bm, const void *mine, void *max, int n, M
     return err;
 }
 
-/* Who refused? MRMA_SUCCESS, or the error of the lowest such rank. */
+/* refusal returns the error of the lowest rank that refused, or MRMA_SUCCESS. */
 static int refusal(struct boot_mpi *bm, const struct block *blocks)
 {
     for (int i = 0; i < bm->boot.nproc; i++) {
@@ -127,7 +127,7 @@ static int exchange_few(struct boot_mpi *bm, const void *mine)
     return exchange_blocks(bm, mine, blocks);
 }
 
-/* May all take part? Sets boot.alike, too. */
+/* agree returns an error if some process cannot take part. It also sets boot.alike. */
 static int agree(struct boot_mpi *bm, bool missing)
 {
     uint64_t mine[BOOT_DIGEST_WORDS], most[BOOT_DIGEST_WORDS];
@@ -137,7 +137,7 @@ static int agree(struct boot_mpi *bm, bool missing)
     return err ? err : boot_alike(&bm->boot, most) ? MRMA_ERR_NO_MEM : MRMA_SUCCESS;
 }
 
-/* all: where to receive; NULL: this process refuses. */
+/* all is the memory to receive into; NULL: this process refuses. */
 static int first_exchange(struct boot_mpi *bm, const void *mine, void *all)
 {
     struct block refusing = {{(unsigned char)bm->refused, (unsigned char)bm->fault}};

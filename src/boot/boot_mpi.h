@@ -2,10 +2,9 @@
 /*
  * boot_mpi.h - the bootstrap exchange (boot.h) on the communicator of the user.
  *
- * One value per window creation. A process that cannot create the window, say
- * because its arguments are wrong, still takes part: boot_mpi_refuse makes its
- * next exchange carry the error, and every process gets that error from the same
- * exchange. So nobody waits for a process that has given up.
+ * One value per window creation. A process that cannot create the window, say because its arguments
+ * are wrong, still takes part: boot_mpi_refuse makes its next exchange carry the error, and every
+ * process gets that error from the same exchange. So no process waits for one that has given up.
  */
 #ifndef MRMA_BOOT_BOOT_MPI_H
 #define MRMA_BOOT_BOOT_MPI_H
@@ -17,7 +16,7 @@
 #include "boot/boot.h"
 #include "boot/boot_report.h"
 
-/* What the host has behind functions that the library replaces: a request of an exchange is the
+/* The host's versions of functions that the library replaces, since a request of an exchange is the
  * host's. */
 struct boot_mpi_host {
     __typeof__(PMPI_Test) *test;
@@ -29,11 +28,11 @@ struct boot_mpi {
     MPI_Comm comm;
     struct boot_mpi_host host;
     int refused;               /* enum mrma_err of this process */
-    int fault;                 /* enum fault of it, or of the lowest rank that refused */
+    int fault;                 /* enum fault of this process, or of the lowest rank that refused */
     int refused_by;            /* lowest rank that refused, -1: nobody */
-    int verdict;               /* with what error the first exchange ended */
+    int verdict;               /* error with which the first exchange has ended */
     bool begun;                /* it has been done */
-    bool host_failed;          /* a collective of the host did */
+    bool host_failed;          /* a collective of the host has failed */
     bool host_yields;          /* its blocking collectives give the processor away */
     struct boot_report report; /* zero: no reports of long waits */
 };

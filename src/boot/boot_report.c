@@ -3,7 +3,7 @@
  * boot_report.c - a thread that reports an exchange that takes long (boot_report.h).
  *
  * The mutex guards over, which ends the thread. Neighbours: boot_mpi.c and src/mpi, which call it
- * around what may wait.
+ * around calls that may wait.
  */
 #include "boot/boot_report.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * boot_report.h - says that an exchange of window creation takes long (MPIRMA_HANG_REPORT).
+ * boot_report.h - reports an exchange of window creation that takes long (MPIRMA_HANG_REPORT).
  *
- * The host's collective may not come back while a rank of the communicator is missing, and cannot
- * be left to look at the clock. So, only where reports are asked for, a thread looks at it
- * meanwhile; it calls no MPI. It can't be told who is missing: only the host knows.
+ * The host's collective may not return while a rank of the communicator is missing, and the calling
+ * thread cannot look at the clock meanwhile. So, only where reports are asked for, a second thread
+ * looks at the clock; it calls no MPI. The report cannot say which rank is missing: only the host
+ * knows that.
  */
 #ifndef MRMA_BOOT_BOOT_REPORT_H
 #define MRMA_BOOT_BOOT_REPORT_H
@@ -18,7 +19,7 @@
 struct boot_report {
     const struct log *log;
     const char *call; /* "MPI_Win_create" */
-    double seconds;   /* report after so many, and again after so many more; 0: never */
+    double seconds;   /* a report comes each time when so many have passed; 0: never */
     /* boot_report.c's */
     const struct boot *boot;
     pthread_t thread;

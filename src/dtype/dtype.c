@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dtype.c - making, measuring and counting references to flattened datatypes.
+ * dtype.c - makes and measures flattened datatypes, and counts references to them.
  *
- * A struct dtype on the heap is one block: the struct, then its byte runs, then
- * its element runs where they differ. Compact lists stand beside it. Nothing changes it after
- * dtype_create but the reference count, so readers need no lock. No MPI here: dtype_flatten.c makes
- * the form from an MPI datatype, a packet handler from what a peer sent.
+ * A struct dtype on the heap is one block: the struct, then its byte runs, then its element runs
+ * where they differ. Compact lists are separate blocks. After dtype_create only the reference count
+ * changes, so readers need no lock. No MPI here: dtype_flatten.c makes the form from an MPI
+ * datatype, a packet handler from what a peer sent.
  *
  * Neighbours: dtype_cursor.c, which walks over what is made here; dtype_cache.c, which keeps it.
  */
@@ -59,7 +59,7 @@ static void measure(struct dtype *type)
         lo = low < lo ? low : lo;
         hi = high + (ptrdiff_t)r->len > hi ? high + (ptrdiff_t)r->len : hi;
         type->size += r->len * r->n;
-        type->pieces += r->n; /* at most size: a piece has a byte */
+        type->pieces += r->n; /* does not overflow: pieces <= size, since a piece has a byte */
     }
     type->true_lb = type->nruns ? lo : 0;
     type->true_extent = type->nruns ? (size_t)(hi - lo) : 0;
@@ -117,7 +117,7 @@ int dtype_create(const struct dtype *form, struct dtype **out)
 
 const struct dtype *dtype_ref(const struct dtype *type)
 {
-    /* The caller holds a reference already, so nothing has to be ordered. */
+    /* The caller holds a reference already, so no order is needed. */
     if (type)
         atomic_fetch_add_explicit(&((struct dtype *)type)->refs, 1, memory_order_relaxed);
     return type;

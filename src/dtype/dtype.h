@@ -51,9 +51,10 @@ struct dtype {
     size_t pieces;                 /* of all runs */
     const struct dtype_run *eruns; /* element view; == runs where they agree */
     size_t neruns;
-    const struct dtype_compact *list;  /* the byte view, if not NULL; then there are no runs */
+    const struct dtype_compact *list;  /* if not NULL, this is the byte view, and there are no
+                                          runs */
     const struct dtype_compact *elist; /* the same for the element view; == list where they agree */
-    struct dtype_compact *lists;       /* all of the type's, to be freed with it */
+    struct dtype_compact *lists;       /* all lists of the type, freed with it */
     _Atomic uint32_t refs;
 };
 
@@ -65,10 +66,10 @@ struct dtype_cursor {
     size_t nruns;
     size_t count;         /* instances left, the present one included */
     ptrdiff_t origin;     /* displacement of the present instance */
-    size_t run, rep, off; /* where in it: run, piece of the run, byte of the piece */
+    size_t run, rep, off; /* place in the instance: run, piece of the run, byte of the piece */
 
-    /* Of a type that is a compact list, set only there (runs is NULL then): now is the present run,
-     * in a list that lies at base in its instance and whose next item is at code. */
+    /* Used only for a type that is a compact list (runs is NULL then): now is the present run, in a
+     * list that lies at base in its instance and whose next item is at code. */
     const struct dtype_compact *root, *list;
     const uint8_t *code;
     struct dtype_item now;
@@ -84,12 +85,12 @@ void dtype_cursor_init(struct dtype_cursor *cur, const struct dtype *type, size_
                        enum dtype_view view);
 
 /* dtype_cursor_seek moves a cursor of DTYPE_BYTES that is at its start on over pos bytes, less than
- * what it walks over, in a time that depends only on the number of runs (in a compact list: on its
+ * what it walks over, in a time that depends only on the number of runs (for a compact list on its
  * logarithm). */
 void dtype_cursor_seek(struct dtype_cursor *cur, size_t pos);
 
-/* dtype_cursor_next goes on over the next piece, or as much of it as max bytes: returns its length,
- * and in *disp its displacement from the buffer address in bytes. 0: the end. With DTYPE_ELEMENTS
+/* dtype_cursor_next moves over the next piece, or at most max bytes of it. Returns the length, and
+ * sets *disp to the displacement from the buffer address in bytes. 0: the end. With DTYPE_ELEMENTS
  * the caller passes a max that is a multiple of the element's extent and gets multiples back. */
 size_t dtype_cursor_next(struct dtype_cursor *cur, size_t max, ptrdiff_t *disp);
 
@@ -99,8 +100,9 @@ struct dtype_stretch {
     size_t len, n;
 };
 
-/* dtype_cursor_take goes on over all the equal, evenly spaced pieces that come next: at most max
- * bytes of them (of several pieces whole ones only). Returns their sum and sets *ahead; 0: the end.
+/* dtype_cursor_take moves over all equal, evenly spaced pieces that come next, at most max bytes
+ * (if there are several pieces, only whole ones). Returns how many bytes these are and sets *ahead;
+ * 0: the end.
  */
 size_t dtype_cursor_take(struct dtype_cursor *cur, size_t max, struct dtype_stretch *ahead);
 
@@ -133,13 +135,13 @@ bool dtype_span(const struct dtype *type, size_t count, ptrdiff_t *lo, ptrdiff_t
 struct dtype dtype_basic(uint8_t basic);
 
 /* dtype_create makes a type of form: one block of memory with a copy of it and of its runs. Its
- * refs is 1, and size, pieces, true_lb, true_extent and contig are worked out from the runs. What
- * hangs on form's lists becomes the new type's. Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM.
+ * refs is 1, and size, pieces, true_lb, true_extent and contig are worked out from the runs. The
+ * chain form->lists becomes the new type's. Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM.
  */
 int dtype_create(const struct dtype *form, struct dtype **out);
 
 /* dtype_ref takes one more reference to a type from dtype_create (as every type from the cache is),
- * of which the caller is sure that it lives, and returns it. NULL is allowed. */
+ * and returns the type. The caller makes sure that the type lives. NULL is allowed. */
 const struct dtype *dtype_ref(const struct dtype *type);
 
 /* dtype_unref gives a reference back; the last one frees the type. NULL is allowed. Any thread. */

@@ -22,7 +22,7 @@
 #include "dtype/dtype_flatten.h"
 #include "dtype/dtype_predef.h"
 
-/* Lock held. No look-up finds it from now on. */
+/* hide makes sure that no look-up finds the record from now on. Called with the lock. */
 static void hide(struct dtype_cache *cache, struct dtype_record *rec)
 {
     unsigned s = dtype_slot(atomic_load_explicit(&rec->key, memory_order_relaxed));
@@ -49,7 +49,8 @@ static int type_deleted(MPI_Datatype type, int keyval, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Lock held. The record of key, put in its slot for the next look-up. */
+/* find_record returns the record of key, and puts it in its slot for the next look-up. Called with
+ * the lock. */
 static struct dtype_record *find_record(struct dtype_cache *cache, uintptr_t key)
 {
     unsigned s = dtype_slot(key);
@@ -62,7 +63,7 @@ static struct dtype_record *find_record(struct dtype_cache *cache, uintptr_t key
     return rec;
 }
 
-/* Lock held. An unused record of slot s, or NULL without memory. */
+/* get_record returns an unused record of slot s, or NULL without memory. Called with the lock. */
 static struct dtype_record *get_record(struct dtype_cache *cache, unsigned s)
 {
     struct dtype_record *rec = cache->chain[s];
@@ -77,8 +78,8 @@ static struct dtype_record *get_record(struct dtype_cache *cache, unsigned s)
     return rec;
 }
 
-/* Enter dtype (whose reference passes to the cache) under type. If another thread
- * was first, its record is returned and *fresh is false. */
+/* enter enters dtype (whose reference passes to the cache) under type. If another thread was first,
+ * its record is returned and *fresh is false. */
 static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type,
                                   const struct dtype *dtype, bool attached, bool *fresh)
 {
@@ -102,7 +103,7 @@ static struct dtype_record *enter(struct dtype_cache *cache, MPI_Datatype type,
     return rec;
 }
 
-/* Has the host called the handler of a probe communicator in this thread? */
+/* Whether the host has called the handler of a probe communicator in this thread. */
 static _Thread_local bool refused;
 
 static void note_refusal(MPI_Comm *comm, int *err, ...)
@@ -112,9 +113,9 @@ static void note_refusal(MPI_Comm *comm, int *err, ...)
     refused = true;
 }
 
-/* Errors on the probe communicator go to a function of our own: at MPI_ERRORS_RETURN Intel MPI
- * 2021.19 ends a program of the standard ABI, and where there is a function MPICH 5.0 returns
- * MPI_SUCCESS behind it. */
+/* Errors on the probe communicator go to a function of this library, which notes them. With
+ * MPI_ERRORS_RETURN Intel MPI 2021.19 ends a program of the standard ABI; and with a function MPICH
+ * 5.0 returns MPI_SUCCESS after calling it. */
 static int errors_return(MPI_Comm probe)
 {
     MPI_Errhandler handler;
@@ -126,8 +127,8 @@ static int errors_return(MPI_Comm probe)
     return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_OTHER;
 }
 
-/* A send of one element to MPI_PROC_NULL goes nowhere, but has its arguments
- * checked. (With a count of zero MPICH does not look at the type.) */
+/* is_usable sends one element to MPI_PROC_NULL: that goes nowhere, but the host checks the
+ * arguments. (With a count of zero MPICH does not look at the type.) */
 static bool is_usable(struct dtype_cache *cache, MPI_Datatype type)
 {
     char nothing = 0;
@@ -169,8 +170,8 @@ const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype typ
     if (!rec)
         return fail(MRMA_ERR_NO_MEM, err);
     if (fresh && !predefined && PMPI_Type_set_attr(type, cache->keyval, rec) != MPI_SUCCESS) {
-        /* The free would go unnoticed: forget the type (its record is not reused,
-         * for another thread may have found it meanwhile). */
+        /* The library would not notice when the type is freed, so it forgets the type (whose record
+         * is not reused, since another thread may have found it meanwhile). */
         pthread_mutex_lock(&cache->lock);
         hide(cache, rec);
         pthread_mutex_unlock(&cache->lock);

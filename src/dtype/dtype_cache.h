@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dtype_cache.h - from a datatype handle to its flattened form, quickly.
+ * dtype_cache.h - finds the flattened form of a datatype handle quickly.
  *
  * A direct-mapped table of pointers to records answers almost every look-up in a
  * few instructions; all records of a slot also hang on a chain under the lock.
  * A derived datatype carries an attribute whose delete callback takes its record
  * away when the host really releases the type, before the handle can be reused.
  *
- * Look-ups take no lock and may run at the same time as look-ups and frees of
- * other datatypes (MPI_THREAD_MULTIPLE): the memory of a record is only ever
- * reused for another record, its key is the last thing written when it is filled
- * and the first thing cleared, and no type is freed while a call still uses it
- * (that would be an error of the application). What must outlive the user's
- * MPI_Type_free takes a reference with dtype_ref.
+ * Look-ups take no lock and may run at the same time as look-ups and frees of other datatypes
+ * (MPI_THREAD_MULTIPLE): the memory of a record is only ever reused for another record, its key is
+ * the last thing written when it is filled and the first thing cleared, and no type is freed while
+ * a call still uses it (that would be an error of the application). Code that needs a type beyond
+ * the user's MPI_Type_free takes a reference with dtype_ref.
  *
- * One cache an engine; nothing here is process-wide.
+ * An engine has one cache; nothing here is process-wide.
  */
 #ifndef MRMA_DTYPE_DTYPE_CACHE_H
 #define MRMA_DTYPE_DTYPE_CACHE_H
@@ -39,8 +38,8 @@ struct dtype_record {
     const struct dtype *dtype;
     MPI_Datatype handle;
     struct dtype_record *next; /* on its slot's chain */
-    bool attached;             /* has the attribute: a derived type */
-    bool used;                 /* not to be filled again: somebody may still come with it */
+    bool attached;             /* the type has the attribute, since it is a derived one */
+    bool used;                 /* must not be filled again, since somebody may still use it */
 };
 
 struct dtype_cache {
@@ -52,7 +51,7 @@ struct dtype_cache {
 
     const struct log *log;
     int keyval;
-    MPI_Comm probe; /* the caller's, errors return: asks the host whether a type is committed */
+    MPI_Comm probe; /* the caller's; used to ask the host whether a type is committed */
 };
 
 /* dtype_cache_create makes a cache, while MPI is initialised. log and probe must outlive it; probe
@@ -79,8 +78,8 @@ static inline unsigned dtype_slot(uintptr_t key)
     return ((uint32_t)key * 2654435769u) >> (32 - DTYPE_CACHE_BITS);
 }
 
-/* dtype_cache_miss is the slow way of dtype_lookup: other records of the slot, then the host. Takes
- * the cache's lock, and may call MPI. */
+/* dtype_cache_miss is the slow way of dtype_lookup: it looks at the other records of the slot, then
+ * asks the host. Takes the cache's lock, and may call MPI. */
 const struct dtype *dtype_cache_miss(struct dtype_cache *cache, MPI_Datatype type, int *err);
 
 /* dtype_lookup returns the flattened form of a committed datatype, valid until the user frees the

@@ -15,8 +15,8 @@
 
 #include "base/err.h"
 
-/* ITEM_MAX: bytes of the longest item; MARK_EVERY: what find reads at most, for half a byte more
- * an item. */
+/* ITEM_MAX: bytes of the longest item. MARK_EVERY: how many items find reads at most; the marks
+ * cost half a byte for each item. */
 enum { ITEM_MAX = 1 + 8 + 3 * 10 + sizeof(void *), MARK_EVERY = 32 };
 
 struct dtype_compact *dtype_compact_create(struct dtype_compact **all)
@@ -86,7 +86,7 @@ static const uint8_t *get_number(const uint8_t *at, uint64_t *number)
     return at;
 }
 
-/* Small numbers of either sign are small numbers without one. */
+/* fold_sign maps small numbers of either sign to small unsigned numbers. */
 static uint64_t fold_sign(int64_t number)
 {
     return (uint64_t)number << 1 ^ (uint64_t)(number >> 63);
@@ -110,7 +110,7 @@ static void put_item(struct dtype_compact *list, const struct dtype_item *item, 
     const int64_t disp = fresh ? r->disp : r->disp - list->last.run.disp;
     const unsigned bytes = bytes_of(disp);
     const bool repeat = r->n != 1;
-    /* A list has no length to be the same as. */
+    /* An item that is a list has no length that could be repeated. */
     const bool len = !item->list && (fresh || list->last.list || r->len != list->last.run.len);
     uint8_t *at = list->code + list->len;
     const uint64_t raw = htole64((uint64_t)disp);
@@ -154,7 +154,7 @@ const uint8_t *dtype_compact_rest(const uint8_t *code, unsigned head, struct dty
     return code;
 }
 
-/* Add up what the item touches. */
+/* measure adds up the bytes that the item touches. */
 static void measure(struct dtype_compact *list, const struct dtype_item *item)
 {
     const struct dtype_run *r = &item->run;

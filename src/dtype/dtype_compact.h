@@ -2,11 +2,10 @@
 /*
  * dtype_compact.h - the runs of a datatype that has very many, in a few bytes each.
  *
- * A list of items in typemap order. An item is a run, or another list that is repeated
- * at a regular distance; so the items of a datatype are not more than the arguments that
- * it was made with, however often its components are repeated. An item is written as its
- * difference from the one before. Every so many items begin anew, at a mark, from which
- * they can be read without those before.
+ * A list of items in typemap order. An item is a run, or another list that is repeated at a regular
+ * distance; so a datatype has no more items than arguments with which it was made, however often
+ * its components are repeated. An item is written as its difference from the one before. At certain
+ * distances there is a mark, behind which items can be read without those before it.
  *
  * A list is filled by one thread, then closed, and never changes again. All lists of one
  * datatype hang on a chain, by which they are freed together.
@@ -21,7 +20,7 @@
 
 #include "dtype/dtype.h"
 
-/* Where items can be read from: the bytes of data before them, and their place in the code. */
+/* A place from which items can be read: the bytes of data before it, and its place in the code. */
 struct dtype_mark {
     size_t pos, at;
 };
@@ -31,10 +30,10 @@ struct dtype_compact {
     size_t len; /* bytes of code */
     struct dtype_mark *marks;
     size_t nmarks;
-    size_t size, pieces; /* bytes of data and pieces, with all that is repeated */
+    size_t size, pieces; /* bytes of data and number of pieces, repetitions included */
     ptrdiff_t lo, hi;    /* first byte touched, and the one behind the last */
 
-    /* Used while it is filled. */
+    /* Used while the list is filled. */
     size_t room, marks_room, since; /* since: items from the last mark on */
     struct dtype_item last;
     struct dtype_compact *chain; /* the next list of the same datatype */
@@ -47,9 +46,9 @@ struct dtype_compact *dtype_compact_create(struct dtype_compact **all);
 /* dtype_compact_free frees all lists of a chain, which may be empty (NULL). */
 void dtype_compact_free(struct dtype_compact *all);
 
-/* dtype_compact_append appends an item, whose run has n > 0 and, if it is no list, len > 0. An item
- * that is a list names a closed one that has items; the len of its run is not looked at. Returns
- * MRMA_SUCCESS or MRMA_ERR_NO_MEM; then the list is only good to be freed. */
+/* dtype_compact_append appends an item, whose run has n > 0 and, if the item is no list, len > 0.
+ * If the item is a list, that list is closed and has items; the len of its run is ignored. Returns
+ * MRMA_SUCCESS or MRMA_ERR_NO_MEM, after which the list can only be freed. */
 int dtype_compact_append(struct dtype_compact *list, const struct dtype_item *item);
 
 /* dtype_compact_close is called when no more items come: it gives back the memory that was kept for
@@ -64,8 +63,8 @@ const uint8_t *dtype_compact_find(const struct dtype_compact *list, size_t pos,
 /* The first byte of an item: how many bytes its displacement has (less one), and flags. */
 enum {
     DTYPE_CODE_BYTES = 7,
-    DTYPE_CODE_FRESH = 8,   /* the displacement is no difference */
-    DTYPE_CODE_LEN = 16,    /* the length is another than that of the item before */
+    DTYPE_CODE_FRESH = 8,   /* the displacement is the whole one, not a difference */
+    DTYPE_CODE_LEN = 16,    /* the length differs from that of the item before */
     DTYPE_CODE_REPEAT = 32, /* n and stride follow; they are 1 and 0 else */
     DTYPE_CODE_LIST = 64,   /* it is a list, whose address follows */
     DTYPE_CODE_PAD = 8,     /* bytes behind the last item that may be read */
@@ -75,8 +74,9 @@ enum {
  * Returns where the next item begins. Only for dtype_compact_read. */
 const uint8_t *dtype_compact_rest(const uint8_t *code, unsigned head, struct dtype_item *item);
 
-/* dtype_compact_read reads the item at code; *item is the one before and becomes this one. Returns
- * where the next item begins. The run of a list has the bytes of one copy of it as its len. */
+/* dtype_compact_read reads the item at code; *item is the item before it, and becomes this one.
+ * Returns where the next item begins. If the item is a list, the len of its run is the bytes of one
+ * copy of the list. */
 static inline const uint8_t *dtype_compact_read(const uint8_t *code, struct dtype_item *item)
 {
     const unsigned head = *code++, bytes = (head & DTYPE_CODE_BYTES) + 1;

@@ -6,8 +6,8 @@
  * and without them. They are used for every type where present: the small-count ones refuse types
  * made by a large-count constructor.
  *
- * The arguments stay in the arrays that the host has filled, for they can be as large as the data;
- * only what is in another order and short is copied.
+ * The arguments stay in the arrays that the host has filled, since they can be as large as the
+ * data; only short arrays that are in another order are copied.
  *
  * No state, no locks. Neighbour: dtype_flatten.c.
  */
@@ -31,7 +31,7 @@ extern int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_C
                                     MPI_Aint addrs[], MPI_Count counts[], MPI_Datatype types[])
     __attribute__((weak));
 
-/* What the host returned, before it is put in order. */
+/* The arguments as the host returned them, before they are put in order. */
 struct raw {
     int combiner;
     MPI_Count nints, naddrs, ncounts, ntypes;
@@ -70,7 +70,8 @@ static int read_arguments(MPI_Datatype type, struct raw *raw, MPI_Datatype *type
     return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_TYPE;
 }
 
-/* Large counts at the end of the list that are addresses in the small form. */
+/* trailing_addrs returns how many large counts at the end of the list are addresses in the small
+ * form. */
 static MPI_Count trailing_addrs(const struct raw *raw)
 {
     switch (raw->combiner) {
@@ -87,7 +88,8 @@ static MPI_Count trailing_addrs(const struct raw *raw)
     }
 }
 
-/* Arrays of an array type, whose integers surround the counts: dimensions before, order after. */
+/* order_array puts the arguments of an array type in order, whose integers surround the counts:
+ * dimensions before, order after. */
 static int order_array(const struct raw *raw, struct dtype_contents *out)
 {
     const size_t head = raw->combiner == MPI_COMBINER_DARRAY ? 3 : 1;
@@ -107,7 +109,7 @@ static int order_array(const struct raw *raw, struct dtype_contents *out)
     return MRMA_SUCCESS;
 }
 
-/* Arguments of a large-count constructor, in the small-count order. */
+/* order_large puts the arguments of a large-count constructor into the small-count order. */
 static int order_large(const struct raw *raw, struct dtype_contents *out)
 {
     const size_t tail = (size_t)trailing_addrs(raw), first = (size_t)raw->ncounts - tail;
@@ -120,7 +122,7 @@ static int order_large(const struct raw *raw, struct dtype_contents *out)
 }
 
 /* The *_INTEGER combiners of removed Fortran calls keep addresses as integers. Configure has found
- * their values; a host that has none of them gives none. */
+ * their values; a host without these combiners never returns them. */
 static void order_removed(const struct raw *raw, struct dtype_contents *out)
 {
     size_t tail = 1;
@@ -140,7 +142,7 @@ static void order_removed(const struct raw *raw, struct dtype_contents *out)
     out->addrs = (struct dtype_numbers){.at = raw->ints + out->args.n, .n = tail, .wide = false};
 }
 
-/* Replaces a number that the host has given, in the memory that is ours. */
+/* set_arg replaces a number that the host has given, in this library's memory. */
 static void set_arg(struct dtype_contents *out, size_t i, int64_t value)
 {
     const int narrow = (int)value;
@@ -151,7 +153,7 @@ static void set_arg(struct dtype_contents *out, size_t i, int64_t value)
         memcpy((char *)out->args.at + i * sizeof narrow, &narrow, sizeof narrow);
 }
 
-/* The constants in the arguments of array types become those of mpi.h. */
+/* translate replaces the constants in the arguments of array types by those of mpi.h. */
 static int translate(struct dtype_contents *out)
 {
     const bool distributed = out->combiner == MPI_COMBINER_DARRAY;
@@ -224,12 +226,14 @@ void dtype_numbers_drop(const struct dtype_numbers *numbers, size_t from, size_t
     const uintptr_t first = (at + from * width + page - 1) / page * page;
     const uintptr_t end = (at + i * width) / page * page;
 
-    /* Pages of malloc that lie within what is ours: they stay ours, only what is in them goes. */
+    /* These pages lie within an allocation of this library, which stays allocated; only their
+     * contents are dropped. */
     if (first < end)
         madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
-/* Named types and those of MPI_Type_create_f90_* are not handed out for freeing. */
+/* is_derived returns whether a type must be freed: named types and those of MPI_Type_create_f90_*
+ * must not. */
 static bool is_derived(MPI_Datatype type)
 {
     struct raw raw;

@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Numbers as the host has given them, which may be very many: int or 64 bits wide. */
+/* Numbers as the host has given them, as int or 64 bits wide; they may be very many. */
 struct dtype_numbers {
     const void *at;
     size_t n;
@@ -29,7 +29,7 @@ struct dtype_contents {
     size_t ntypes;
     struct dtype_numbers args;  /* the integers: counts, block lengths, sizes, ... */
     struct dtype_numbers addrs; /* the addresses: byte displacements, strides, lb and extent */
-    MPI_Datatype *types;        /* derived ones are ours to free */
+    MPI_Datatype *types;        /* the library frees those that are derived */
     void *memory[4];
 };
 
@@ -60,16 +60,16 @@ static inline int64_t dtype_addr(const struct dtype_contents *contents, size_t i
 }
 
 /* dtype_contents_read asks the host how type was made, for *out, which dtype_contents_free frees.
- * Of a named type only the combiner is set. Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM, or MRMA_ERR_TYPE
- * if the host refuses; with an error nothing has to be freed. */
+ * For a named type only the combiner is set. Returns MRMA_SUCCESS, MRMA_ERR_NO_MEM, or
+ * MRMA_ERR_TYPE if the host refuses; with an error nothing has to be freed. */
 int dtype_contents_read(MPI_Datatype type, struct dtype_contents *out);
 
-/* dtype_numbers_drop gives the pages that numbers from to i - 1 fill back to the system: those
- * numbers are not asked for again. */
+/* dtype_numbers_drop gives back to the system the pages that the numbers from to i - 1 fill; these
+ * numbers are not read again. */
 void dtype_numbers_drop(const struct dtype_numbers *numbers, size_t from, size_t i);
 
-/* dtype_contents_free frees what *contents has, the derived datatypes that the host handed out
- * among it. */
+/* dtype_contents_free frees what *contents has, including the derived datatypes that the host has
+ * handed out. */
 void dtype_contents_free(struct dtype_contents *contents);
 
 #endif

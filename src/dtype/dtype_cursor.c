@@ -8,13 +8,12 @@
  * buffer is one piece: count and origin then stay as they were at the start, and
  * off counts through all of it.
  *
- * Of a compact list the cursor holds the present run, and of the lists around it only how far
- * they moved it: where a list in a list ends, the way down to the next run is found anew, from the
- * outermost list and the bytes gone by.
+ * For a compact list the cursor holds the present run, and for the lists around it only by how much
+ * they move the run: where a list in a list ends, the next run is looked up anew, from the
+ * outermost list and the number of bytes gone by.
  *
- * Everything is built on two steps: peek shows the equal, evenly spaced pieces
- * ahead without moving, advance moves over some of them. So strided copies run as
- * tight loops over a whole run and not piece by piece.
+ * Everything is built on two steps: peek shows the equal, evenly spaced pieces ahead without
+ * moving, and advance moves over some of them. So strided copies are tight loops over a whole run.
  *
  * No locks: a cursor belongs to one thread, and datatypes do not change. Neighbours:
  * dtype_compact.c, which reads compact lists; acc.c, which copies elements with padding.
@@ -29,7 +28,7 @@
 
 /* ---- compact lists ---- */
 
-/* Stand on byte pos of list, which lies at cur->base in the instance. */
+/* enter places the cursor on byte pos of list, which lies at cur->base in the instance. */
 static void enter(struct dtype_cursor *cur, const struct dtype_compact *list, size_t pos)
 {
     for (;;) {
@@ -50,7 +49,7 @@ static void enter(struct dtype_cursor *cur, const struct dtype_compact *list, si
     cur->off = pos;
 }
 
-/* The same from the outermost list on. */
+/* enter_root does the same from the outermost list on. */
 static void enter_root(struct dtype_cursor *cur, size_t pos)
 {
     cur->origin -= cur->base;
@@ -58,7 +57,7 @@ static void enter_root(struct dtype_cursor *cur, size_t pos)
     enter(cur, cur->root, pos);
 }
 
-/* The run that comes behind the present one. */
+/* next_item moves to the run behind the present one. */
 static void next_item(struct dtype_cursor *cur)
 {
     cur->pos += cur->now.run.len * cur->now.run.n;
@@ -117,7 +116,8 @@ static bool instances_touch(const struct dtype_cursor *cur)
     return (ptrdiff_t)cur->runs->len == cur->type->extent;
 }
 
-/* What lies ahead; false at the end. A piece begun comes alone. */
+/* peek returns the pieces that lie ahead; false at the end. The rest of a piece that was begun
+ * comes alone. */
 static bool peek(const struct dtype_cursor *cur, struct dtype_stretch *ahead)
 {
     const struct dtype_run *r = present(cur);
@@ -165,7 +165,7 @@ static void next_pieces(struct dtype_cursor *cur, size_t pieces)
     cur->origin += cur->type->extent;
 }
 
-/* Move on by bytes that peek has shown. */
+/* advance moves over bytes that peek has shown. */
 static void advance(struct dtype_cursor *cur, size_t bytes)
 {
     size_t len = present(cur)->len;
@@ -276,8 +276,8 @@ void dtype_copy_pieces(char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss, size_
     }
 }
 
-/* Elements with padding, which is not copied: neither is it the application's data, nor is there
- * always memory behind the last one. n pieces of len bytes each. */
+/* copy_elements copies n pieces of len bytes each, whose elements have padding. Padding is not
+ * copied: it is not the application's data, and there may be no memory behind the last element. */
 static void copy_elements(uint8_t basic, char *d, ptrdiff_t ds, const char *s, ptrdiff_t ss,
                           size_t len, size_t n)
 {
@@ -285,7 +285,7 @@ static void copy_elements(uint8_t basic, char *d, ptrdiff_t ds, const char *s, p
         acc_apply(ACC_REPLACE, basic, d, s, acc_count(len, acc_extent(basic)));
 }
 
-/* Between cur's pieces and len bytes at packed, one way or the other. */
+/* transfer copies between cur's pieces and len bytes at packed, in either direction. */
 static void transfer(struct dtype_cursor *cur, char *base, char *packed, size_t len, bool pack)
 {
     const bool padded = (cur->runs != cur->type->runs || cur->root != cur->type->list) &&
@@ -321,7 +321,8 @@ void dtype_unpack(struct dtype_cursor *cur, void *base, const void *packed, size
     transfer(cur, base, (char *)packed, len, false);
 }
 
-/* See the first piece of a long stretch as pieces as long as the other side's. */
+/* slice divides the first piece of a wide stretch into pieces as long as those of the narrow
+ * one. */
 static void slice(struct dtype_stretch *wide, const struct dtype_stretch *narrow)
 {
     wide->n = wide->len / narrow->len;

@@ -18,7 +18,7 @@ bool dtype_dialect_is_order(int64_t order)
     return order == MPI_ORDER_C || order == MPI_ORDER_FORTRAN;
 }
 
-/* The integers of a type, which is freed. */
+/* read_ints reads the integers of a type, and frees the type. */
 static int read_ints(MPI_Datatype type, int n, int *ints)
 {
     MPI_Aint addrs[1];

@@ -4,7 +4,7 @@
  *
  * A host that has the standard ABI beside an interface of its own may give MPI_ORDER_C and the
  * others with the values of its own interface when it is asked for the contents of a datatype (Open
- * MPI 6.0 does). Which values these are is learnt from types that are made for that.
+ * MPI 6.0 does). The library learns these values from types that it makes for this purpose.
  */
 #ifndef MRMA_DTYPE_DTYPE_DIALECT_H
 #define MRMA_DTYPE_DTYPE_DIALECT_H
@@ -26,8 +26,8 @@ bool dtype_dialect_is_order(int64_t order);
  * refuses. */
 int dtype_dialect_learn(struct dtype_dialect *dialect);
 
-/* dtype_dialect_order returns the value of mpi.h for the order of an array that the host gives; one
- * that the host does not give is returned as it is. */
+/* dtype_dialect_order returns the value of mpi.h for the order of an array that the host gives; a
+ * value that the host does not give is returned as it is. */
 int64_t dtype_dialect_order(const struct dtype_dialect *dialect, int64_t order);
 
 /* dtype_dialect_distribution does the same for MPI_DISTRIBUTE_BLOCK and its like. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dtype_flatten.c - from an MPI datatype to runs, constructor by constructor.
+ * dtype_flatten.c - turns an MPI datatype into runs, constructor by constructor.
  *
  * Every constructor of MPI 4.1, 5.1 is expressed by one step: append copies of a
  * component at a regular distance (add). A distributed or sub-array is vectors of
@@ -11,9 +11,9 @@
  * which a leaf is the pair's whole extent; all displacements and extents are the
  * host's, so both views agree on where elements begin.
  *
- * What is kept and what it takes meanwhile is bounded by the arguments that the datatype and its
- * components were made with (dtype_runs.h): those are read as the host gives them, and given back
- * before the next is read where that is possible.
+ * The memory of the result, and the memory needed meanwhile, is bounded by the arguments with which
+ * the datatype and its components were made (dtype_runs.h): these are read as the host gives them,
+ * and where possible freed before the next are read.
  *
  * No state, no locks. Neighbours: dtype_contents.c, which asks the host; dtype_predef.c, which
  * knows the leaves; dtype_runs.c, which gathers the runs; dtype.c, which makes the result.
@@ -30,12 +30,12 @@
 #include "dtype/dtype_predef.h"
 #include "dtype/dtype_runs.h"
 
-/* RECENT: components of a structure that are kept while it is flattened; DROP_EVERY: blocks after
- * which the arguments of those gone by are dropped */
+/* RECENT: components of a structure that are kept while it is flattened; DROP_EVERY: after so many
+ * blocks the arguments of the blocks gone by are dropped */
 enum { RECENT = 4, DROP_EVERY = 1 << 16 };
 
-/* A type partly flattened. Its data is `leaves` predefined elements, of type
- * basic if that is not ACC_NONE; without data basic is that of the component. */
+/* A type partly flattened. Its data are `leaves` predefined elements, of type basic if that is not
+ * ACC_NONE; if there are no data, basic is that of the component. */
 struct flat {
     struct dtype_runs runs;
     size_t leaves;
@@ -51,7 +51,7 @@ static struct flat nothing(struct dtype_runs_bound *bound)
 static int flatten(MPI_Datatype type, enum dtype_view view, struct dtype_runs_bound *bound,
                    struct flat *out);
 
-/* Append count copies of part, the first at disp, each stride after the other. */
+/* add appends count copies of part, the first at disp, each stride behind the one before. */
 static int add(struct flat *out, struct flat *part, int64_t disp, int64_t count, int64_t stride)
 {
     size_t leaves = count > 0 ? part->leaves * (size_t)count : 0;
@@ -66,7 +66,7 @@ static int add(struct flat *out, struct flat *part, int64_t disp, int64_t count,
     return dtype_runs_repeat(&out->runs, &part->runs, disp, (size_t)count, stride);
 }
 
-/* add, of a block of length elements that is itself count times repeated. */
+/* add_blocks appends count blocks, each of length elements. */
 static int add_blocks(struct flat *out, struct flat *part, int64_t disp, int64_t count,
                       int64_t length, int64_t stride)
 {
@@ -103,8 +103,8 @@ static int leaf(enum acc_type acc, MPI_Datatype type, enum dtype_view view, stru
                 : MRMA_SUCCESS;
 }
 
-/* Blocks in front of block i are done: what is kept of them takes the place of their arguments.
- * first is the argument with the first displacement, where those are no addresses. */
+/* drop_blocks is called when the blocks in front of block i are done, and drops their arguments.
+ * first is the argument with the first displacement, where displacements are no addresses. */
 static void drop_blocks(const struct dtype_contents *c, bool blocks, size_t first, size_t i)
 {
     if (!blocks)
@@ -121,7 +121,7 @@ static int indexed(const struct dtype_contents *c, struct flat *part, struct fla
     bool blocks =
         c->combiner == MPI_COMBINER_INDEXED_BLOCK || c->combiner == MPI_COMBINER_HINDEXED_BLOCK;
     bool bytes = c->combiner == MPI_COMBINER_HINDEXED || c->combiner == MPI_COMBINER_HINDEXED_BLOCK;
-    size_t first = blocks ? 2 : 1 + n; /* of the displacements, where they are no addresses */
+    size_t first = blocks ? 2 : 1 + n; /* first displacement, where these are no addresses */
 
     for (size_t i = 0; i < n; i++) {
         if (i % DROP_EVERY == 0 && i)
@@ -135,7 +135,7 @@ static int indexed(const struct dtype_contents *c, struct flat *part, struct fla
     return MRMA_SUCCESS;
 }
 
-/* Neighbours in a structure often have the same type: those flattened last are kept. */
+/* The types of a structure that were flattened last, since neighbours often have the same type. */
 struct recent {
     MPI_Datatype type[RECENT];
     struct flat flat[RECENT];
@@ -178,7 +178,7 @@ static int structure(const struct dtype_contents *c, enum dtype_view view, struc
     return err;
 }
 
-/* Replace *flat by what add or add_blocks made of it. */
+/* become replaces *flat by what add or add_blocks has made of it. */
 static int become(struct flat *flat, struct flat *next, int err)
 {
     dtype_runs_free(&flat->runs);
@@ -187,7 +187,7 @@ static int become(struct flat *flat, struct flat *next, int err)
     return err;
 }
 
-/* Dimensions are walked from the one that varies fastest. */
+/* nth_dim numbers the dimensions from the one that varies fastest. */
 static size_t nth_dim(int64_t order, size_t ndims, size_t k)
 {
     return order == MPI_ORDER_FORTRAN ? k : ndims - 1 - k;
@@ -230,8 +230,8 @@ static struct share dim_share(const struct dtype_contents *c, size_t ndims, size
     return s;
 }
 
-/* The blocks coord, coord + procs, ... of one dimension: whole ones, then a
- * last one cut short. A block distribution is the case of one block at most. */
+/* distribute appends the blocks coord, coord + procs, ... of one dimension: first whole ones, then
+ * maybe a shorter one. A block distribution is the case of at most one block. */
 static int distribute(const struct share *s, struct flat *part, int64_t step, struct flat *out)
 {
     int64_t first = s->coord * s->block, cycle = s->procs * s->block;
@@ -270,7 +270,7 @@ static int darray(const struct dtype_contents *c, struct flat *part, struct flat
     return err;
 }
 
-/* Constructors with a single component. */
+/* compose deals with constructors that have a single component. */
 static int compose(const struct dtype_contents *c, struct flat *part, struct flat *out)
 {
     switch (c->combiner) {
@@ -351,13 +351,13 @@ static int flatten(MPI_Datatype type, enum dtype_view view, struct dtype_runs_bo
     return err;
 }
 
-/* Does this element carry padding, so that the two views differ? */
+/* is_padded returns whether this element has padding, so that the two views differ. */
 static bool is_padded(uint8_t basic)
 {
     return basic != ACC_NONE && dtype_basic(basic).size != acc_extent(basic);
 }
 
-/* What is to be kept of a view: its runs, or its list. */
+/* make_form makes what is kept of a view: its runs, or its list. */
 static int make_form(struct flat *bytes, struct flat *elements, struct dtype_runs_bound *bound,
                      struct dtype *form)
 {

@@ -12,7 +12,8 @@
  * REAL*16 is IEEE binary128 as gfortran has it, and not the C long double that
  * has the same size on x86.
  *
- * No state, no locks. Neighbours: dtype_flatten.c and src/mpi ask; acc.h has the elements.
+ * No state, no locks. Neighbours: dtype_flatten.c and src/mpi, which call this; acc.h, which has
+ * the elements.
  */
 #include "dtype/dtype_predef.h"
 
@@ -126,7 +127,7 @@ bool predef_is_handle(MPI_Datatype type)
     return find_handle(type, &class);
 }
 
-/* The elements of a class by the logarithm of their size; ACC_NONE where there is none. */
+/* For each class the element types by the logarithm of their size; ACC_NONE where there is none. */
 enum { SIZES = 6 };
 static const uint8_t by_size[][SIZES] = {
     [CLASS_SIGNED] = {ACC_I8, ACC_I16, ACC_I32, ACC_I64, ACC_I128},
@@ -140,8 +141,8 @@ static const uint8_t by_size[][SIZES] = {
     [CLASS_2REAL] = {[3] = ACC_PAIR_F32_F32, ACC_PAIR_F64_F64},
 };
 
-/* And those of classes whose size says nothing. MPI_CHAR is not in the standard's list (MPI 4.1,
- * 6.9.2), but both hosts add and compare it. */
+/* The element types of classes for which the size says nothing. MPI_CHAR is not in the standard's
+ * list (MPI 4.1, 6.9.2), but both hosts add and compare it. */
 static const uint8_t by_class[] = {
     [CLASS_LONG_INT] = sizeof(long) == 8 ? ACC_PAIR_I64_I32 : ACC_PAIR_I32_I32,
     [CLASS_BOOL] = ACC_BOOL,
@@ -165,7 +166,8 @@ static enum acc_type class_element(enum predef_class class, MPI_Count size)
     return (enum acc_type)by_size[class][__builtin_ctzll((unsigned long long)size)];
 }
 
-/* The host must lay the type out as the kernels do, or it is opaque. */
+/* element_of returns the element type if the host lays the type out as the kernels do; any other
+ * type is opaque. */
 static enum acc_type element_of(MPI_Datatype type, enum predef_class class)
 {
     MPI_Count size, lb, extent;

@@ -2,8 +2,8 @@
 /*
  * dtype_runs.c - the runs of a datatype while it is flattened (dtype_runs.h).
  *
- * How a part that is repeated is appended decides how much is kept: as copies of its runs where
- * those are few or join into few, else as one item that names a list.
+ * The way in which a repeated part is appended decides how much memory is needed: it is appended as
+ * copies of its runs where these are few or join into few, else as one item that names a list.
  *
  * Invariant: v never has more runs than the bound, and what is in list comes before what is in v.
  * No locks: a list belongs to one thread. Neighbours: dtype_flatten.c above, dtype_compact.c below.
@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "dtype/dtype_compact.h"
 
-/* Runs that take no more room than an item with a list. */
+/* So many runs take no more room than an item with a list. */
 enum { FEW = 4 };
 
 static int make_room(struct dtype_runs *runs)
@@ -32,7 +32,8 @@ static int make_room(struct dtype_runs *runs)
     return MRMA_SUCCESS;
 }
 
-/* Does next go on where last ends, with the same spacing? Then last takes it in. */
+/* absorb returns whether next goes on where last ends, with the same spacing; if so it adds next to
+ * last. */
 static bool absorb(struct dtype_run *last, const struct dtype_run *next)
 {
     if (last->len != next->len)
@@ -49,7 +50,7 @@ static bool absorb(struct dtype_run *last, const struct dtype_run *next)
     return true;
 }
 
-/* Compress the first n runs; those behind move up. */
+/* compress compresses the first n runs; those behind move up. */
 static void compress(struct dtype_runs *runs, size_t n)
 {
     size_t kept = 0;
@@ -81,7 +82,7 @@ static int append(struct dtype_runs *runs, const struct dtype_item *item)
     return runs->list ? dtype_compact_append(runs->list, item) : MRMA_ERR_NO_MEM;
 }
 
-/* Move the first n runs into the compact list. */
+/* spill moves the first n runs into the compact list. */
 static int spill(struct dtype_runs *runs, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -95,15 +96,15 @@ static int spill(struct dtype_runs *runs, size_t n)
     return MRMA_SUCCESS;
 }
 
-/* There are as many runs as may be. The last may still be joined to what comes, so it is not
- * compressed yet, nor do the last two go. */
+/* spill_most is called when there are as many runs as allowed. The last run may still join the next
+ * one, so it is not compressed yet, and the last two runs stay. */
 static int spill_most(struct dtype_runs *runs)
 {
     compress(runs, runs->n - 1);
     return runs->n > runs->bound->most / 2 ? spill(runs, runs->n - 2) : MRMA_SUCCESS;
 }
 
-/* Pieces that touch, in order, are one piece. */
+/* normal_run turns pieces that touch, in order, into one piece. */
 static struct dtype_run normal_run(struct dtype_run r)
 {
     if (r.n > 1 && r.stride == (ptrdiff_t)r.len)
@@ -132,7 +133,7 @@ int dtype_runs_push(struct dtype_runs *out, struct dtype_run run)
     return err;
 }
 
-/* A single run repeated may still be a single run. */
+/* repeat_run returns whether a repeated run is still a single run, and makes it that. */
 static bool repeat_run(struct dtype_run *r, size_t count, ptrdiff_t stride)
 {
     if (count == 1)
@@ -161,7 +162,8 @@ static int push_copies(struct dtype_runs *out, const struct dtype_runs *unit, pt
     return MRMA_SUCCESS;
 }
 
-/* Runs of so many copies of unit, when they are compressed. SIZE_MAX without memory. */
+/* copies_length returns how many runs so many copies of unit have when they are compressed.
+ * SIZE_MAX without memory. */
 static size_t copies_length(const struct dtype_runs *unit, size_t count, ptrdiff_t stride)
 {
     struct dtype_runs_bound bound = {.most = SIZE_MAX};
@@ -174,7 +176,8 @@ static size_t copies_length(const struct dtype_runs *unit, size_t count, ptrdiff
     return n;
 }
 
-/* Do neighbouring copies of unit join, so that any number of them has as many runs as two? */
+/* copies_join returns whether neighbouring copies of unit join, so that any number of copies has as
+ * many runs as two. */
 static bool copies_join(struct dtype_runs *unit, ptrdiff_t stride)
 {
     if (!unit->asked || unit->asked_stride != stride) {
@@ -186,7 +189,7 @@ static bool copies_join(struct dtype_runs *unit, ptrdiff_t stride)
     return unit->join;
 }
 
-/* Shall copies of unit's runs be appended? */
+/* as_copies returns whether copies of unit's runs should be appended. */
 static bool as_copies(const struct dtype_runs *out, struct dtype_runs *unit, size_t count,
                       ptrdiff_t stride)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cma_probe.c - tries process_vm_readv and _writev instead of guessing.
+ * cma_probe.c - tries whether process_vm_readv and _writev work, instead of guessing.
  *
- * The forked target holds a word at an address that all three processes know
- * (they are copies). Whoever probes reads it, writes another value and reads that
- * back, so a wrong process or a dropped write shows. The target only waits on a
- * pipe: it moves on when told (PR_SET_PTRACER), and ends when the parent closes
- * its end. The order is held by bytes over pipes; a process that dies closes its
- * ends, so nobody waits for it. No locks, no state.
+ * The forked target holds a word at an address that all three processes know (they are copies). A
+ * process that probes reads the word, writes another value and reads that back, so a wrong process
+ * or a lost write is noticed. The target only waits on a pipe: it permits tracers when told to
+ * (PR_SET_PTRACER), and ends when the parent closes its end. Bytes over pipes keep the order of the
+ * steps; a process that dies closes its ends, so nobody waits for it. No locks, no state.
  *
  * Neighbours: engine_peer.c probes each peer on the node; mpi-rma-info probes processes that it
  * forks.
@@ -39,7 +38,7 @@ int cma_probe_peer(pid_t pid, uint64_t remote_addr, uint64_t expected_value)
     return n == (ssize_t)sizeof value && value == expected_value ? 0 : CMA_PROBE_MISMATCH;
 }
 
-/* Read old, write new, read it back. */
+/* probe_both reads old, writes new and reads that back. */
 static int probe_both(pid_t pid, uint64_t *word, uint64_t old, uint64_t new)
 {
     struct iovec local = {.iov_base = &new, .iov_len = sizeof new};
@@ -61,7 +60,7 @@ int cma_permit_peers(void)
     return prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0 ? 0 : errno;
 }
 
-/* One int over a pipe; false if the other side is gone. */
+/* send_int sends one int over a pipe; false if the other side is gone. */
 static bool send_int(int fd, int value)
 {
     ssize_t n;
@@ -80,13 +79,13 @@ static bool recv_int(int fd, int *value)
     return n == (ssize_t)sizeof *value;
 }
 
-/* A forked process that is told what to do over one pipe and answers on another. */
+/* A forked process that gets requests over one pipe and answers on another. */
 struct helper {
     pid_t pid;
     int to, from; /* the parent's ends */
 };
 
-/* The target: every request but the first makes it permit all tracers. */
+/* target_main is the target: every request but the first makes it permit all tracers. */
 static void target_main(int in, int out, uint64_t *word)
 {
     int request;
@@ -99,7 +98,7 @@ static void target_main(int in, int out, uint64_t *word)
     }
 }
 
-/* The sibling: each request is the word's value that it has to find. */
+/* sibling_main is the sibling: each request is the value of the word that it has to find. */
 static void sibling_main(int in, int out, pid_t target, uint64_t *word)
 {
     int low;
@@ -111,9 +110,9 @@ static void sibling_main(int in, int out, pid_t target, uint64_t *word)
     }
 }
 
-/* Fork; target 0: the child becomes the target, else the sibling that probes it.
- * 0 or an errno. The child closes the other helper's pipes by not having them:
- * close_to is the target's request pipe, which must end with the parent alone. */
+/* helper_start forks. If target is 0 the child becomes the target, else the sibling that probes the
+ * target. Returns 0 or an errno. close_to is the target's request pipe, which the sibling closes,
+ * since it must end when the parent closes it. */
 static int helper_start(struct helper *helper, pid_t target, int close_to, uint64_t *word)
 {
     int request[2], answer[2];
@@ -155,7 +154,7 @@ static void helper_end(struct helper *helper)
         ;
 }
 
-/* Send a request, return the answer; ESRCH if the helper is gone. */
+/* helper_ask sends a request and returns the answer; ESRCH if the helper is gone. */
 static int helper_ask(const struct helper *helper, int request)
 {
     int answer;
@@ -164,7 +163,8 @@ static int helper_ask(const struct helper *helper, int request)
     return answer;
 }
 
-/* The number in /proc/sys/kernel/yama/ptrace_scope; -1: there is no Yama, or it does not tell. */
+/* yama_scope returns the number in /proc/sys/kernel/yama/ptrace_scope; -1: there is no Yama, or it
+ * does not tell. */
 static int yama_scope(void)
 {
     int scope = -1;

@@ -2,8 +2,8 @@
 /*
  * fork_copies.c - copies of shared pages for a child of fork.
  *
- * What is copied is read from the file and not from the addresses, which the program may have
- * protected; holes of the file stay holes. A range without a copy is mapped privately in the child.
+ * Data are read from the file and not from the addresses, which the program may have protected;
+ * holes of the file stay holes. A range without a copy is mapped privately in the child.
  *
  * No locks: see fork_copies.h. Neighbour: heap_fork.c.
  */
@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct fork_copy {
-    void *place; /* where the child gets it */
+    void *place; /* where the child gets the copy */
     size_t len;
     int fd;
     void *at; /* the copy; MAP_FAILED: none */
@@ -42,7 +42,7 @@ void fork_copies_add(struct fork_copies *c, void *at, size_t len, int fd)
         c->list[c->n++] = (struct fork_copy){.place = at, .len = len, .fd = fd, .at = MAP_FAILED};
 }
 
-/* The file's [from, to) of this range. */
+/* read_extent reads the file's [from, to) of this range. */
 static bool read_extent(const struct fork_copy *c, off_t from, off_t to)
 {
     while (from < to) {
@@ -55,7 +55,8 @@ static bool read_extent(const struct fork_copy *c, off_t from, off_t to)
     return true;
 }
 
-/* From the file and not from the addresses, which the program may have protected. */
+/* read_pages reads from the file and not from the addresses, which the program may have
+ * protected. */
 static bool read_pages(const struct fork_copy *c)
 {
     const off_t end = (off_t)c->len;
@@ -110,8 +111,8 @@ void fork_copies_drop(struct fork_copies *c)
     end(c);
 }
 
-/* The bare system call: some who put their own mremap in the place of libc's lose its fifth
- * argument (UCX 1.13). */
+/* move uses the system call itself: some libraries replace libc's mremap by their own, which loses
+ * the fifth argument (UCX 1.13). */
 static bool move(const struct fork_copy *c)
 {
     const int how = MREMAP_MAYMOVE | MREMAP_FIXED;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * heap.c - first fit from size bins, then from the top of a chunk; bookkeeping beside the memory
- * (heap_chunk.h).
+ * heap.c - allocates by first fit from size bins, then from the top of a chunk; the bookkeeping
+ * lies outside the memory (heap_chunk.h).
  *
  * Allocation above a chunk's top moves the top up and commits pages in steps, freeing the last
  * block moves it down. A large or highly aligned allocation is a chunk with one block; when that is
- * freed, heap_keep.c says what becomes of it. Locks: heap->mutex guards everything; system calls
- * are made under it, since only the first use of memory needs any. Neighbours: heap_chunk.c and
+ * freed, heap_keep.c says what becomes of it. Locks: heap->mutex guards everything. System calls
+ * are made under it, since only the first use of memory needs one. Neighbours: heap_chunk.c and
  * segment.c below, MPI_Alloc_mem and the windows above.
  */
 #include "shm/heap.h"
@@ -23,18 +23,19 @@
 
 #define SMALL_MAX ((size_t)1 << 20)  /* larger requests get a segment of their own */
 #define CHUNK_MIN ((size_t)4 << 20)  /* first chunk; each further one is twice as large, */
-#define CHUNK_MAX ((size_t)64 << 20) /* up to this, so that descriptors last */
+#define CHUNK_MAX ((size_t)64 << 20) /* up to this, so that descriptors are not used up */
 
 /* ---- allocation ---- */
 
-/* Where a block of size bytes at that alignment would start, if it fits. */
+/* block_fits returns whether a block of size bytes at that alignment fits, and sets *start to where
+ * it would start. */
 static bool block_fits(const struct block *block, size_t size, size_t align, size_t *start)
 {
     *start = heap_round_up(block->off, align);
     return *start - block->off <= block->size && size <= block->size - (*start - block->off);
 }
 
-/* Cut [start, start+size) out of a free block; what remains stays free. */
+/* block_carve cuts [start, start+size) out of a free block; the rest stays free. */
 static struct block *block_carve(struct heap *heap, struct block *block, size_t start, size_t size)
 {
     struct chunk *chunk = block->chunk;
@@ -81,9 +82,9 @@ static struct block *alloc_from_bins(struct heap *heap, size_t size, size_t alig
     return NULL;
 }
 
-/* Take size bytes above the chunk's top. The gap that alignment leaves becomes a
- * free block (its lower neighbour is live: a free last block never exists).
- * *out is NULL with MRMA_SUCCESS if the chunk has no room. */
+/* alloc_from_top takes size bytes above the chunk's top. The gap that alignment leaves becomes a
+ * free block (its lower neighbour is live, since the last block is never free). *out is NULL with
+ * MRMA_SUCCESS if the chunk has no room. */
 static int alloc_from_top(struct heap *heap, struct chunk *chunk, size_t size, size_t align,
                           struct block **out)
 {
@@ -117,7 +118,8 @@ static int alloc_from_top(struct heap *heap, struct chunk *chunk, size_t size, s
     return MRMA_SUCCESS;
 }
 
-/* A directory too small for a whole chunk still serves what fits. */
+/* grow tries smaller chunks, too, so that a directory too small for a whole chunk still serves
+ * requests that fit. */
 static int grow(struct heap *heap, size_t size, struct chunk **out)
 {
     int err = chunk_new(heap, heap->next_chunk, false, NULL, out);
@@ -151,8 +153,9 @@ static int alloc_small(struct heap *heap, size_t size, size_t align, struct bloc
     return err;
 }
 
-/* A chunk for one block: kept from one that was freed, or new. Mappings start at page boundaries,
- * so room for a higher alignment is reserved, but only the block is committed. */
+/* take_dedicated returns a chunk for one block, which was kept when its block was freed, or is new.
+ * Mappings start at page boundaries, so room for a higher alignment is reserved, but only the block
+ * is committed. */
 static int take_dedicated(struct heap *heap, size_t size, size_t align, struct chunk **out)
 {
     size_t slack = align > heap->page ? align : 0;
@@ -199,7 +202,8 @@ static int alloc_block(struct heap *heap, size_t size, size_t align, struct bloc
     return alloc_small(heap, size == 0 ? HEAP_UNIT : heap_round_up(size, HEAP_UNIT), align, out);
 }
 
-/* What is kept must not be in the way of anything: without it there may be room. */
+/* alloc_or_drop_kept drops the kept chunks if an allocation fails, since there may be room without
+ * them. */
 static int alloc_or_drop_kept(struct heap *heap, size_t size, size_t align, struct block **out)
 {
     const struct log *log = heap->log;
@@ -236,7 +240,7 @@ int heap_alloc(struct heap *heap, size_t size, size_t align, void **out)
 
 /* ---- look-up and release ---- */
 
-/* The block, live or free, that contains the address; NULL if none does. */
+/* find_block returns the block, live or free, that contains the address; NULL if none does. */
 static struct block *find_block(const struct heap *heap, const void *ptr)
 {
     LIST_EACH (node, &heap->chunks) {
@@ -260,7 +264,7 @@ static struct block *find_block(const struct heap *heap, const void *ptr)
     return NULL;
 }
 
-/* The allocation in which all of [ptr, ptr+len) lies, or NULL. */
+/* find_live returns the allocation in which all of [ptr, ptr+len) lies, or NULL. */
 static struct block *find_live(const struct heap *heap, const void *ptr, size_t len)
 {
     struct block *block = find_block(heap, ptr);
@@ -285,7 +289,7 @@ bool heap_find(struct heap *heap, const void *ptr, size_t len, struct heap_loc *
 
 size_t heap_untouched(struct heap *heap, const void *ptr, size_t len)
 {
-    size_t pages = len; /* of a small block, which counts for nothing */
+    size_t pages = len; /* a small block does not count */
 
     pthread_mutex_lock(&heap->mutex);
     const struct block *block = find_block(heap, ptr);
@@ -295,7 +299,7 @@ size_t heap_untouched(struct heap *heap, const void *ptr, size_t len)
     return pages < len ? len - pages : 0;
 }
 
-/* Join a free block with its free neighbours; what reaches the top leaves. */
+/* release joins a free block with its free neighbours; a block that reaches the top is dropped. */
 static void release(struct heap *heap, struct block *block)
 {
     struct chunk *chunk = block->chunk;
@@ -321,7 +325,7 @@ static void release(struct heap *heap, struct block *block)
     }
 }
 
-/* Nobody uses it any more. */
+/* give_back frees a block that nobody uses any more. */
 static void give_back(struct heap *heap, struct block *block)
 {
     block->freed = false;

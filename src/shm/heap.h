@@ -23,13 +23,13 @@ struct heap;
 /* Where an address lies, for a peer. */
 struct heap_loc {
     struct seg_name seg;
-    uint64_t offset; /* of the address within the segment */
+    uint64_t offset; /* offset of the address within the segment */
     uint64_t map;    /* HEAP_MAP_* */
 };
 enum {
     HEAP_MAP_ALL,
     HEAP_MAP_KEEP
-}; /* KEEP: a chunk with other blocks too, worth keeping mapped */
+}; /* KEEP: a chunk with other blocks, too, which is worth keeping mapped */
 
 /* heap_create makes a heap without memory yet, whose segments will be in dir (segment.h). dir and
  * log are kept and must outlive it. Returns MRMA_SUCCESS and *out, or MRMA_ERR_NO_MEM. */
@@ -39,8 +39,8 @@ int heap_create(const char *dir, const struct log *log, struct heap **out);
  * other thread uses the heap. */
 void heap_destroy(struct heap *heap);
 
-/* heap_leave frees the heap, but what is allocated stays usable where it is, as private memory of
- * this process, for ever. NULL is allowed. No other thread uses the heap. */
+/* heap_leave frees the heap, but allocated memory stays usable at its addresses for ever, as
+ * private memory of this process. NULL is allowed. No other thread uses the heap. */
 void heap_leave(struct heap *heap);
 
 /* heap_alloc allocates size bytes (0 gives a valid pointer that no other allocation has), aligned
@@ -49,8 +49,8 @@ void heap_leave(struct heap *heap);
  * or MRMA_ERR_OTHER if the system gives no segment (all logged). */
 int heap_alloc(struct heap *heap, size_t size, size_t align, void **out);
 
-/* heap_free frees what heap_alloc has given at ptr; while it is pinned, the memory is kept, though.
- * Returns MRMA_SUCCESS, or MRMA_ERR_BASE (logged) if ptr is not the start of a live allocation. */
+/* heap_free frees the allocation at ptr; but while it is pinned the memory is kept. Returns
+ * MRMA_SUCCESS, or MRMA_ERR_BASE (logged) if ptr is not the start of a live allocation. */
 int heap_free(struct heap *heap, void *ptr);
 
 /* heap_pin keeps the memory of the allocation in which [ptr, ptr+len) lies: heap_free takes it from
@@ -58,8 +58,8 @@ int heap_free(struct heap *heap, void *ptr);
  * Returns false if the range lies in no live allocation. */
 bool heap_pin(struct heap *heap, const void *ptr, size_t len);
 
-/* heap_unpin takes one heap_pin with the same ptr back. The last one, after heap_free, frees the
- * memory. */
+/* heap_unpin ends one heap_pin with the same ptr. If heap_free was called, the last heap_unpin
+ * frees the memory. */
 void heap_unpin(struct heap *heap, const void *ptr);
 
 /* heap_find returns whether [ptr, ptr+len) lies inside one live allocation, and sets *loc only

@@ -3,8 +3,8 @@
  * heap_chunk.c - blocks and chunks of the shared heap: the bookkeeping of heap_chunk.h.
  *
  * Invariants: blocks lie without gaps up to the top; no two neighbours are free, and the last block
- * is not; page_first of a page is the lowest block that starts in it. How much an empty chunk
- * keeps, and how pages are committed in steps, is decided here.
+ * is not; page_first of a page is the lowest block that starts in it. This file decides how much an
+ * empty chunk keeps, and in which steps pages are committed.
  *
  * Locks: heap->mutex, held by the caller. Neighbours: heap.c above, segment.c below.
  */
@@ -15,7 +15,7 @@
 #include "base/err.h"
 
 #define KEEP ((size_t)2 << 20)              /* what an empty chunk keeps: windows come and go; */
-#define KEEP_OF_LIMITED ((size_t)256 << 10) /* if others lack what it keeps */
+#define KEEP_OF_LIMITED ((size_t)256 << 10) /* the same, where others lack what it keeps */
 #define COMMIT_MIN ((size_t)16 << 10)       /* first commit of a chunk; each further one doubles, */
 #define COMMIT_STEP ((size_t)256 << 10)     /* up to this */
 #define TRIM_SLACK ((size_t)2 << 20) /* committed above the top before pages are given back */

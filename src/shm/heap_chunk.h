@@ -41,8 +41,9 @@ struct chunk {
     struct seg seg;
     struct list blocks; /* by address, up to top */
     size_t top;
-    size_t committed; /* [0, committed) may be touched; in dedicated chunks: so many bytes */
-    size_t held;      /* of a kept one (heap_keep.c): its pages, at most */
+    size_t committed; /* [0, committed) may be touched; in dedicated chunks the number of such
+                         bytes */
+    size_t held;      /* for a kept chunk (heap_keep.c): at most so many bytes of pages */
     bool dedicated;   /* one block */
     struct block **page_first; /* by page; unused if dedicated */
 };
@@ -101,9 +102,9 @@ void block_set_free(struct heap *heap, struct block *block);
 void block_set_live(struct block *block);
 
 /* chunk_new makes a chunk without blocks on a new segment of size bytes; nothing of it is
- * committed. dedicated: it will have one block only. log NULL: nothing is said of a failure, since
- * another attempt follows. Returns MRMA_SUCCESS and *out, or an error of seg_create, or
- * MRMA_ERR_NO_MEM. */
+ * committed. dedicated says that it will have one block only. If log is NULL a failure is not
+ * logged, since another attempt follows. Returns MRMA_SUCCESS and *out, or an error of seg_create,
+ * or MRMA_ERR_NO_MEM. */
 int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *log,
               struct chunk **out);
 
@@ -111,17 +112,17 @@ int chunk_new(struct heap *heap, size_t size, bool dedicated, const struct log *
  * heap->kept. */
 void chunk_drop(struct chunk *chunk);
 
-/* chunk_commit makes [0, end) of the chunk fit to be touched: more than that, in steps that grow,
- * if there is room for it. Returns MRMA_SUCCESS or an error of seg_commit (logged). */
+/* chunk_commit makes sure that [0, end) of the chunk can be touched; if there is room it commits
+ * more than that, in steps that grow. Returns MRMA_SUCCESS or an error of seg_commit (logged). */
 int chunk_commit(struct heap *heap, struct chunk *chunk, size_t end);
 
 /* chunk_trim is called after the chunk's top went down: an empty chunk gives back all pages but
- * some, and of two empty ones the smaller goes; any other gives back what it has too much above its
- * top. */
+ * some, and of two empty chunks the smaller one is dropped; any other chunk gives back pages of
+ * which it has too many above its top. */
 void chunk_trim(struct heap *heap, struct chunk *chunk);
 
 /* heap_keep takes a dedicated chunk, whose block was freed, from heap->chunks and keeps it for
- * later allocations, or drops it; then kept chunks that are beyond the bounds go. */
+ * later allocations, or drops it; then kept chunks beyond the bounds are dropped. */
 void heap_keep(struct heap *heap, struct chunk *chunk);
 
 /* heap_keep_take returns a kept chunk that suits size bytes at that alignment, without a block,

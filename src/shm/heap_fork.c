@@ -2,9 +2,8 @@
 /*
  * heap_fork.c - a child of fork gets copies of what is allocated from a heap, as of private memory.
  *
- * Chunks are copied as they are, with what is free in them. In the child the heap has no segments
- * any more, only memory of the child: what it allocates and frees there does nothing to the
- * parent's.
+ * Chunks are copied as they are, free blocks included. In the child the heap has no segments any
+ * more, only memory of the child: allocations there do not touch the parent's memory.
  *
  * Locks: heap->mutex is taken before the fork and given back after it, in the parent and in the
  * child. Neighbours: fork_copies.c, which copies; src/engine/engine.c, which calls this around
@@ -12,7 +11,8 @@
  */
 #include "shm/heap_chunk.h"
 
-/* Not those that are memory of this process alone, which a fork has forgotten. */
+/* count_chunks does not count chunks that are memory of this process alone, whose segments a fork
+ * has closed. */
 static size_t count_chunks(const struct heap *heap)
 {
     size_t n = 0;

@@ -3,11 +3,11 @@
  * heap_keep.c - segments of freed large allocations, kept for the next ones.
  *
  * A program that allocates and frees in turn should pay neither for the segment nor for pages that
- * it has touched before. The rule: at most KEEP_SEGMENTS, and KEEP_BYTES of pages in all of them.
- * Those freed last keep their pages first; what a segment has beyond the bound is given back at
- * once, the segment itself when there are too many. A segment is used again for requests of at
- * least half its size. Where pages are allocated at once (seg.first_touch is false), others lack
- * what is kept, so nothing is. Under heap->mutex.
+ * it has touched before. At most KEEP_SEGMENTS segments are kept, with KEEP_BYTES of pages in all
+ * of them together. The segments freed last keep their pages first; pages beyond the bound are
+ * given back at once, and a segment when there are too many. A segment is used again for requests
+ * of at least half its size. Where pages are allocated at once (seg.first_touch is false), kept
+ * memory is missing elsewhere, so nothing is kept. All functions are called under heap->mutex.
  *
  * Neighbours: heap.c, which frees and allocates; segment.c, which says how many pages a segment
  * has.
@@ -19,8 +19,8 @@
 enum { KEEP_SEGMENTS = 8 };
 #define KEEP_BYTES ((size_t)64 << 20)
 
-/* How many pages of a segment were touched, only the kernel knows; it need not be asked while all
- * would fit. */
+/* Only the kernel knows how many pages of a segment were touched; measure need not ask it while all
+ * pages would fit. */
 static void measure(struct heap *heap)
 {
     size_t held = 0;

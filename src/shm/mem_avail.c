@@ -62,7 +62,7 @@ static void read_meminfo(const char *root, struct mem_avail *out)
     fclose(f);
 }
 
-/* The number in dir/name; false if there is none ("max", no such file). */
+/* read_number reads the number in dir/name; false if there is none ("max", no such file). */
 static bool read_number(const char *dir, const char *name, uint64_t *value)
 {
     char path[1024];
@@ -109,7 +109,7 @@ static void read_level(const char *dir, const char *shown, const struct cgroup_k
     take_lower(out, limit > usage ? limit - usage : 0, shown);
 }
 
-/* The group and all above it, each may have a limit. */
+/* read_group reads the group and all groups above it, since each may have a limit. */
 static void read_group(const char *root, const char *path, const struct cgroup_kind *kind,
                        struct mem_avail *out)
 {
@@ -128,7 +128,7 @@ static void read_group(const char *root, const char *path, const struct cgroup_k
     }
 }
 
-/* Is "memory" one of the comma-separated controllers? */
+/* has_memory returns whether "memory" is one of the comma-separated controllers. */
 static bool has_memory(const char *controllers)
 {
     for (const char *p = controllers; (p = strstr(p, "memory")) != NULL; p += 6)

@@ -4,10 +4,10 @@
  * threads sleep, its accumulate locks, the rings that others send through, and what it tells them
  * of the windows that are being made (rma/env.h).
  *
- * One per process, a fixed size, committed at creation, mapped by every peer that
- * shares a window. A sender makes a ring in its own shared memory and announces
- * it here: it takes a free entry, fills it, and says last how many bytes the ring has. From then on
- * only the receiver writes there: that it takes no packets from it any more; and when the sender
+ * Each process has one. It has a fixed size, is committed at creation, and is mapped by every peer
+ * that shares a window. A sender makes a ring in its own shared memory and announces it here: it
+ * takes a free entry, fills it, and stores the ring's size last. From then on only the receiver
+ * writes to the entry: it notes that it takes no more packets from the ring, and, when the sender
  * has ended, that the entry is free again.
  *
  *   sender                                      receiver
@@ -17,8 +17,8 @@
  *   nrings += 1 (release)                       B: map the ring                    (A pairs with B)
  *
  * A pairs with the load before B, so what the sender has entered and cleared is visible. C pairs
- * with D: nobody else writes an entry once its sender has ended. What the receiver notes about an
- * entry is stored with release, its state last, and so is how many entries are looked at, since
+ * with D: nobody else writes an entry once its sender has ended. The receiver stores its own state
+ * of an entry with release, the state last, and likewise the number of entries in use, since
  * threads that ask whether anything is there read both without the lock (shm_channel.c).
  *
  * A sender that dies in between leaves an entry that is never filled; nobody waits for it.
@@ -44,8 +44,8 @@ enum {
 struct procseg_ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t bytes; /* of the ring; 0: not filled yet */
     _Atomic uint32_t
-        refused; /* by the receiver; the sender looks when it waits long or has no room */
-    _Atomic uint64_t sender; /* its uid; 0: the entry is free */
+        refused; /* set by the receiver; the sender looks at it when it waits long or has no room */
+    _Atomic uint64_t sender; /* the sender's uid; 0: the entry is free */
     struct heap_loc where;
 };
 static_assert(sizeof(struct procseg_ring) == MRMA_CACHE_LINE, "one writer a line");

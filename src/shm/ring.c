@@ -3,8 +3,8 @@
  * ring.c - see ring.h for the layout and the ordering argument.
  *
  * A word is the position at which its lap began, a multiple of the ring's bytes, and in the bits
- * below (place) the packet's length. All these bits set, which no length has, say: a skip, continue
- * at the start of the buffer. The word 0 is none in any lap.
+ * below (place) the packet's length. If all these bits are set, which no length has, the word is a
+ * skip: continue at the start of the buffer. The word 0 is no valid word in any lap.
  *
  * No locks: one thread at a time at each end, by the engine's lock of its process; ring_has_data
  * takes none. Neighbour: shm_channel.c, whose packets these are.
@@ -20,7 +20,7 @@ enum { WORD = sizeof(ring_word), LINE = MRMA_CACHE_LINE };
 #define RECORD_BYTES(len) ((WORD + (len) + LINE - 1) & ~(size_t)(LINE - 1))
 
 static_assert(CH3_PACKET_MAX < RING_LEAST - 1, "a length fits below the lap, and is no skip");
-/* See ring.h: with so little unread and not shown, none is refused. */
+/* See ring.h: with so little unread and not shown, there is room for every packet. */
 static_assert(2 * RECORD_BYTES(CH3_PACKET_MAX) + LINE + RING_LEAST / 16 <= RING_LEAST,
               "a skip and a full record must fit");
 
@@ -46,7 +46,8 @@ static size_t line_of(const struct ring_tx *tx, uint64_t pos)
     return (size_t)(pos & tx->place) / LINE;
 }
 
-/* A packet was, or may have been, written over the lines of [from, end), which do not wrap. */
+/* set_dirty notes that a packet was, or may have been, written over the lines of [from, end), which
+ * do not wrap. */
 static void set_dirty(struct ring_tx *tx, uint64_t from, uint64_t end)
 {
     size_t left = (size_t)(end - from) / LINE;
@@ -59,7 +60,8 @@ static void set_dirty(struct ring_tx *tx, uint64_t from, uint64_t end)
     }
 }
 
-/* The word at pos, where the consumer is or will be, is not of this lap. */
+/* clear_word makes sure that the word at pos, where the consumer is or will be, is not one of this
+ * lap. */
 static void clear_word(struct ring_tx *tx, uint64_t pos)
 {
     const size_t line = line_of(tx, pos);
@@ -93,7 +95,8 @@ static bool look_again(struct ring_tx *tx, uint64_t end)
     return end - tx->head <= bytes;
 }
 
-/* Is there room up to end? The consumer is told if not (ring_starved). */
+/* seek_room returns whether there is room up to end. If not, it tells the consumer
+ * (ring_starved). */
 static bool seek_room(struct ring_tx *tx, uint64_t end)
 {
     if (end - tx->head <= tx->place + 1 || look_again(tx, end))
@@ -141,7 +144,8 @@ void ring_rx_init(struct ring_rx *rx, struct ring *ring, uint64_t bytes)
     *rx = (struct ring_rx){.ring = ring, .place = bytes - 1};
 }
 
-/* Is the word at pos no word of this lap (yet)? One of a later lap is none that may be there. */
+/* is_none returns whether the word at pos is not (yet) one of this lap. A word of a later lap
+ * cannot be there. */
 static bool is_none(uint64_t place, uint64_t word, uint64_t pos)
 {
     return word == 0 || (int64_t)(lap_of(place, pos) - lap_of(place, word)) > 0;
@@ -157,7 +161,7 @@ const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad)
             atomic_load_explicit(at, memory_order_acquire); /* pairs with ring_commit */
         const size_t length = (size_t)(word & place);
         if (is_none(place, word, pos)) {
-            /* Of a record of two lines the second one comes with the first, not behind it. */
+            /* The second line of a record of two lines is fetched together with the first. */
             __builtin_prefetch(rx->ring->bytes + ((pos + LINE) & place));
             return NULL;
         }
@@ -200,9 +204,9 @@ bool ring_starved(struct ring_rx *rx)
     return true;
 }
 
-/* The word may have been read meanwhile, and be anything: the producer writes there when the head
- * has been shown, which comes after rx->head has moved, and that is seen here. For the thread
- * sanitizer such a word would be a race. */
+/* The record may have been read meanwhile, and the word may be anything: the producer writes there
+ * when the head has been shown. That comes after rx->head has moved, which this function then sees.
+ * The thread sanitizer would take the read of such a word for a race. */
 __attribute__((no_sanitize("thread"))) bool ring_has_data(const struct ring_rx *rx)
 {
     const uint64_t pos = atomic_load_explicit(&rx->head, memory_order_acquire);

@@ -2,21 +2,20 @@
 /*
  * ring.h - a single-producer, single-consumer ring of records in shared memory.
  *
- * The sender's end of one direction of a pair. A record begins on a cache line of its
- * own: its word, then a packet of at most CH3_PACKET_MAX bytes, contiguous; a record that
- * would cross the end is preceded by a skip, a word alone. Positions count bytes for
- * ever; position modulo the ring's bytes is the place, the rest is the lap. A word holds the
- * lap in which it was written and the packet's length. It publishes its record: the
- * consumer polls the word at its position, so that a short record is one line that
- * travels, and nothing else does.
+ * A ring is one direction of a pair. A record begins on a cache line of its own, with its word; a
+ * packet of at most CH3_PACKET_MAX contiguous bytes follows. In front of a record that would cross
+ * the ring's end stands a skip, which is a word alone. Positions count bytes for ever; position
+ * modulo the ring's bytes is the place, the rest is the lap. A word holds the lap in which it was
+ * written and the packet's length. The word publishes its record: the consumer polls the word at
+ * its position, so for a short record only one cache line travels.
  *
  *   producer                              consumer at position p
  *   write the packet                      B: word at p (acquire): of p's lap?
  *   Z: word behind it = 0, if need be     read the packet
  *   A: its word = lap, length (release)   p = behind it; again
  *                                         C: head = p (release), each 16th of the ring
- *   D: h = head (acquire), when the copy of it leaves no room:
- *      room is the ring's bytes - (tail - h), and never quite used up
+ *   D: h = head (acquire), when the copy of it leaves no room: room is the ring's bytes - (tail -
+ *      h), and never quite used up
  *
  * A pairs with B: the consumer reads complete records. C pairs with D: the producer writes only
  * over what has been read. Its copy of the head is too low at most, which is safe.
@@ -24,14 +23,15 @@
  * What lies at p, where the next record is not yet, must not be taken for its word. It may be
  *
  * - the word of a record of an earlier lap, or of a skip: the lap tells;
- * - bytes of a packet, which the user chose, so that no value can be told from a word. The producer
- *   knows for each line whether the last thing written to its first word was a packet (dirty). If
- *   so it clears the word in Z, when the record before it is about to be published: Z comes before
- *   A, A before B, and B of that record before the consumer's look at the word behind it, which
- *   therefore sees the 0 or what came later. What was reserved and not used counts as written. A
- *   new ring is all dirty but for its first word, which is cleared before the ring is announced;
- * - what the other end of the ring may write there at the time: nobody, since the ring is never
- *   full to the last line, so the word that Z writes is not one that is yet to be read.
+ * - bytes of a packet, which the user chose and which may look like any word. The producer knows
+ *   for each line whether the last thing written to its first word was a packet (dirty). If so it
+ *   clears the word in Z, when the record before it is about to be published: Z comes before A, A
+ *   before B, and B of that record before the consumer's look at the word behind it, which
+ *   therefore sees the 0 or what came later. Room that was reserved and not used counts as written.
+ *   A new ring is all dirty except for its first word, which is cleared before the ring is
+ *   announced;
+ * - the word that Z writes is never one that is yet to be read, since the ring is never full to the
+ *   last line.
  *
  * Records of equal length lie on the same lines in every lap if they divide the ring; then nothing
  * is ever cleared. A record that does not fit before the end is written to the start, its word
@@ -47,17 +47,17 @@
  *      fence (seq_cst)                       fence (seq_cst)
  *   D: head: room now?                    S's number new? wake the producer
  *
- * By the two fences one of the two sees the other's store. A producer that sleeps has tried after
- * it announced itself as a sleeper, so it is woken (futex_event.h). Every look that finds no
- * room is a new S, since the answer to the last one may have come before the sleeper announced
- * itself.
+ * Because of the two fences one of the two sees the other's store. A producer that sleeps has tried
+ * again after it announced itself as a sleeper, so it is woken (futex_event.h). Every look that
+ * finds no room stores a new number in S, since the answer to the last one may have come before the
+ * sleeper announced itself.
  *
- * The head moves by sixteenths of the ring, so that what has been read and not shown by C is less
- * than that when the consumer stops. The longest record with the longest skip before it and the
- * line behind it take less than the rest (a static assertion). So a producer that finds no room in
- * D has more than a sixteenth between the head that it saw and its tail: the consumer has yet to
- * move the head, and looks at S's number after that. The same holds for a producer that was woken,
- * still finds too little room, and has said so again.
+ * The head moves by sixteenths of the ring, so less than a sixteenth has been read and not shown by
+ * C when the consumer stops. The longest record with the longest skip before it and the line behind
+ * it take less than the rest (a static assertion). So a producer that finds no room in D has more
+ * than a sixteenth between the head that it saw and its tail: the consumer has yet to move the
+ * head, and looks at S's number after that. The same holds for a producer that was woken, still
+ * finds too little room, and has stored a new number.
  *
  * What the other side wrote is not trusted: lengths and laps are checked before use, and
  * the consumer's position when there seems to be no room.
@@ -81,7 +81,8 @@ enum { RING_LINES_MOST = RING_MOST / MRMA_CACHE_LINE, RING_DIRTY_BITS = 64 };
 
 struct ring {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t head;    /* written by the consumer */
-    alignas(MRMA_CACHE_LINE) _Atomic uint32_t starved; /* by the producer, as are the bytes */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t starved; /* written by the producer, as are the
+                                                          bytes */
     alignas(MRMA_CACHE_LINE) unsigned char bytes[];
 };
 static_assert(offsetof(struct ring, starved) - offsetof(struct ring, head) >= MRMA_CACHE_LINE,
@@ -94,7 +95,7 @@ struct ring_tx { /* private to the producer */
     uint64_t head;         /* last seen position of the consumer */
     uint64_t reserved;     /* where the reserved record's word is */
     uint64_t reserved_end; /* and where the record ends if it is not shortened */
-    uint32_t starved;      /* how often it has said so */
+    uint32_t starved;      /* how often it has said that it has no room */
     bool bad;              /* the consumer's position was impossible; there is no room any more */
     uint64_t dirty[RING_LINES_MOST /
                    RING_DIRTY_BITS]; /* a bit for each line: a packet may have been there last */
@@ -121,14 +122,14 @@ static inline size_t ring_size(uint64_t bytes)
     return sizeof(struct ring) + (size_t)bytes;
 }
 
-/* ring_step returns how many bytes the consumer of a ring of so many bytes goes on before it shows
+/* ring_step returns how many bytes the consumer of a ring of so many bytes reads before it shows
  * its position to the producer again (C). */
 static inline uint64_t ring_step(uint64_t bytes)
 {
     return bytes / 16;
 }
 
-/* ring_tx_init makes an empty ring of any memory of ring_size(bytes) and sets up *tx, the
+/* ring_tx_init makes an empty ring from any memory of ring_size(bytes) and sets up *tx, the
  * producer's end of it. The memory stays the caller's. */
 void ring_tx_init(struct ring_tx *tx, struct ring *ring, uint64_t bytes);
 
@@ -136,40 +137,41 @@ void ring_tx_init(struct ring_tx *tx, struct ring *ring, uint64_t bytes);
 void ring_rx_init(struct ring_rx *rx, struct ring *ring, uint64_t bytes);
 
 /* ring_reserve returns contiguous room for a packet of len bytes (at most CH3_PACKET_MAX), aligned
- * to 8 bytes; NULL: there is no room now. Never waits. What was reserved before and not committed
- * is forgotten. */
+ * to 8 bytes; NULL: there is no room now. Never waits. Room that was reserved before and not
+ * committed is given up. */
 void *ring_reserve(struct ring_tx *tx, size_t len);
 
 /* ring_commit publishes the packet in the room of the last ring_reserve, shortened to len bytes. 0:
  * there is no packet. */
 void ring_commit(struct ring_tx *tx, size_t len);
 
-/* ring_peek returns the next packet and its length, which stays where it is; the producer, if it
- * misbehaves, may change its bytes. NULL: there is none yet, or, with *bad set to true, the ring is
- * malformed, which it stays. *bad is not written otherwise. */
+/* ring_peek returns the next packet, which stays where it is, and its length; a producer that
+ * misbehaves may change the packet's bytes. NULL: there is no packet yet; or, if *bad is set to
+ * true, the ring is malformed, and stays so. *bad is not written otherwise. */
 const void *ring_peek(struct ring_rx *rx, size_t *len, bool *bad);
 
-/* ring_release goes on to what follows the packet of len bytes that ring_peek has returned, whose
- * place the producer may then use again. */
+/* ring_release moves behind the packet of len bytes that ring_peek has returned, whose place the
+ * producer may then use again. */
 void ring_release(struct ring_rx *rx, size_t len);
 
 /* ring_starved is called after ring_release, when the consumer stops reading: returns whether the
- * producer waits for room and must be woken. True once for each time that the producer says so. */
+ * producer waits for room and must be woken. It returns true once for each number that the producer
+ * has stored. */
 bool ring_starved(struct ring_rx *rx);
 
 /*
- * ring_has_data returns whether the producer has published anything that is not yet read. May be
- * called by any thread of the consumer's, while another reads: it may find what has just been read,
- * but does not miss what has not.
+ * ring_has_data returns whether the producer has published anything that is not read yet. Any
+ * thread of the consumer's process may call it while another one reads: the result may be true for
+ * a record that was just read, but is never false while a record is unread.
  *
  *   onlooker                              consumer                    producer
  *   F: h = rx.head                        read; rx.head = p
  *   G: word at h: of its lap?             C: head = p (release)       D: head (acquire)
  *   H: rx.head (G before H) still h?                                  writes over h
  *
- * If G reads what was written over h, H comes behind the consumer's store and sees that the head
- * has moved, which counts as data. Otherwise G reads the word of the record at h if there is one. A
- * record that was published before F is therefore found or has been read.
+ * If G reads something that was written over h, H comes behind the consumer's store and sees that
+ * the head has moved, which counts as data. Otherwise G reads the word of the record at h, if there
+ * is one. So a record that was published before F is found, or has been read.
  */
 bool ring_has_data(const struct ring_rx *rx);
 

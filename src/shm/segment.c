@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * segment.c - unnamed shared files: create, commit, find a peer's.
+ * segment.c - unnamed shared files: creates and commits them, and finds those of peers.
  *
  * Invariants: a file's length is fixed from creation on (a memfd is sealed, an unnamed file cannot
  * be opened by name), so a mapping never reaches beyond the end of its file; and pages are touched
  * only after seg_commit, so an access never waits for an allocation that may fail with a signal. A
- * memfd and a file on tmpfs are memory: before much is committed there, the request is held against
- * what the system can give, since running out later means the OOM killer.
+ * memfd and a file on tmpfs are memory: before much is committed there, the request is compared
+ * with what the system can give, since a lack of memory later means the OOM killer.
  *
  * No locks: a segment is used by one thread at a time. Neighbours: heap.c, whose chunks are
  * segments; mem_avail.c; the engine, which makes and opens others.
@@ -41,8 +41,8 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Files made by this call cannot be larger than the process's file size limit;
- * exceeding it would be a signal (SIGXFSZ), not an error. */
+/* file_size_allowed returns whether the process's file size limit allows the size; beyond the limit
+ * the system sends a signal (SIGXFSZ) instead of returning an error. */
 static bool file_size_allowed(size_t size)
 {
     struct rlimit lim;
@@ -50,8 +50,9 @@ static bool file_size_allowed(size_t size)
            size <= lim.rlim_cur;
 }
 
-/* Opening a descriptor failed with e; what names the attempt. The need of a window that is told:
- * the others' memory, a ring to each, and a pidfd. */
+/* open_failed is called when a descriptor could not be opened, with errno e; what names the
+ * attempt. The message tells how many descriptors a window needs: the others' memory, a ring to
+ * each, and a pidfd. */
 static int open_failed(const struct log *log, int e, const char *what)
 {
     struct rlimit lim;
@@ -73,7 +74,8 @@ static int open_failed(const struct log *log, int e, const char *what)
     return log_fail(log, MRMA_ERR_OTHER, "%s: %s", what, strerror(e));
 }
 
-/* Not executable where the kernel knows the flag: some systems refuse others. */
+/* The memfd is not executable where the kernel knows the flag, since some systems refuse memfds
+ * without it. */
 static int open_memfd(const struct log *log, int *fd)
 {
     *fd = memfd_create("mpi-rma", MFD_CLOEXEC | NOEXEC_SEAL);
@@ -102,7 +104,7 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
                  dir);
         return open_failed(log, e, what);
     }
-    if (fstatfs(*fd, &fs) != 0 || fs.f_blocks == 0) /* a tmpfs without a limit says 0 blocks */
+    if (fstatfs(*fd, &fs) != 0 || fs.f_blocks == 0) /* a tmpfs without a limit reports 0 blocks */
         return MRMA_SUCCESS;
     unsigned long long total = (unsigned long long)fs.f_blocks * (unsigned long long)fs.f_bsize;
     if (size > total)
@@ -113,8 +115,9 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
     return MRMA_SUCCESS;
 }
 
-/* Map the first size bytes of the file shared; at a multiple of the huge page size if it is that
- * large, without which the kernel could not use huge pages. NULL and errno on failure. */
+/* map_file maps the first size bytes of the file shared. A mapping of at least a huge page begins
+ * at a multiple of the huge page size, since otherwise the kernel could not use huge pages. NULL
+ * and errno on failure. */
 static void *map_file(int fd, size_t size)
 {
     if (size < HUGE_PAGE || size > SIZE_MAX - HUGE_PAGE) {
@@ -136,11 +139,13 @@ static void *map_file(int fd, size_t size)
     if (skip > 0)
         munmap(room, skip);
     munmap(room + skip + size, HUGE_PAGE - skip);
-    madvise(room + skip, size, MADV_HUGEPAGE); /* a wish: refused where there are none */
+    /* only a wish, which is refused where there are no huge pages */
+    madvise(room + skip, size, MADV_HUGEPAGE);
     return room + skip;
 }
 
-/* Does the kernel count every page against a commit limit, so that a touch can fail with a signal?
+/* counts_every_page returns whether the kernel counts every page against a commit limit, so that a
+ * touch can fail with a signal.
  */
 static bool counts_every_page(void)
 {
@@ -155,7 +160,8 @@ static bool counts_every_page(void)
     return mode == '2';
 }
 
-/* Is it memory without a limit of its own, where a touch waits for a page as any touch does? */
+/* touch_cannot_fail returns whether the file is memory without a limit of its own, so that a touch
+ * waits for a page as any touch of memory does. */
 static bool touch_cannot_fail(int fd)
 {
     struct statfs fs;
@@ -164,7 +170,7 @@ static bool touch_cannot_fail(int fd)
            !counts_every_page();
 }
 
-/* Give the new file its length; fills *seg but for the mapping. */
+/* set_length gives the new file its length, and fills *seg except for the mapping. */
 static int set_length(int fd, size_t size, bool sealable, const struct log *log, struct seg *seg)
 {
     struct stat st;
@@ -227,8 +233,8 @@ int seg_create(const char *dir, size_t size, const struct log *log, struct seg *
     return err;
 }
 
-/* Would len more bytes of memory exceed what there is? A little is left over, for
- * page tables and for the others. */
+/* check_memory returns an error if len more bytes of memory exceed what there is. A little is left
+ * over, for page tables and for other processes. */
 static int check_memory(const struct seg *seg, uint64_t len, const struct log *log)
 {
     struct statfs fs;
@@ -268,16 +274,16 @@ static int commit_failed(const struct seg *seg, size_t len, int e, const struct 
                     strerror(e));
 }
 
-/* Huge pages come only through a fault on the mapping, never through fallocate; so ask for the
- * faults first. Refusal is fine, fallocate has the last word. */
+/* Huge pages come only through a fault on the mapping, never through fallocate; so populate asks
+ * for the faults first. If this is refused nothing is lost, since fallocate follows. */
 static void populate(const struct seg *seg, size_t offset, size_t len)
 {
     if (len >= HUGE_PAGE)
         madvise((char *)seg->base + offset, len, POPULATE_WRITE);
 }
 
-/* fallocate undoes its work and says EINTR when a signal comes, so under a
- * profiler's timer a large call would never end: halve the step each time. */
+/* When a signal comes fallocate undoes its work and returns EINTR, so under a profiler's timer a
+ * large call would never end: allocate halves the step each time. */
 static int allocate(struct seg *seg, size_t offset, size_t len, const struct log *log)
 {
     size_t step = STEP, end = offset + len;
@@ -357,8 +363,8 @@ void seg_forget(struct seg *seg)
     seg->first_touch = true;
 }
 
-/* The file's pages keep what was stored through the shared mapping, and one call replaces that, so
- * nothing is lost. */
+/* The file's pages keep what was stored through the shared mapping, and one call replaces the
+ * mapping, so nothing is lost. */
 void seg_leave(struct seg *seg)
 {
     const int prot = PROT_READ | PROT_WRITE, how = MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE;
@@ -369,7 +375,7 @@ void seg_leave(struct seg *seg)
     seg_close(seg);
 }
 
-/* Is the open file the one that the name describes? */
+/* check_identity returns an error if the open file is not the one that the name describes. */
 static int check_identity(int fd, const struct seg_name *name, const struct log *log)
 {
     struct stat st;
@@ -385,7 +391,7 @@ static int check_identity(int fd, const struct seg_name *name, const struct log 
     return MRMA_SUCCESS;
 }
 
-/* Open the file of that name; fills *seg but for the mapping. */
+/* open_peers opens the file of that name, and fills *seg except for the mapping. */
 static int open_peers(const struct seg_name *name, const struct log *log, struct seg *seg)
 {
     char path[64];

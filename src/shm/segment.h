@@ -6,12 +6,12 @@
  * in MPIRMA_SEGMENT_DIR, so nothing outlives the processes that map it whatever
  * signal ends them. Peers open it through /proc/<pid>/fd/<fd>.
  *
- * Creating one reserves address space only. seg_commit is where too little room is found out: no
- * page of a segment is touched before it is committed, so there is no SIGBUS later. Where a touch
- * cannot fail (a memfd), committing looks whether the machine and its control groups have that
- * much left, and pages come by first touch, on the NUMA node of who touches them. Where it can (a
- * directory whose file system has a limit; a kernel that counts every page against a commit limit),
- * committing allocates the pages.
+ * Creation reserves address space only. seg_commit finds out whether there is enough room: no page
+ * of a segment is touched before it is committed, so there is no SIGBUS later. Where a touch cannot
+ * fail (a memfd), committing looks whether the machine and its control groups have that much left,
+ * and pages come by first touch, on the NUMA node of the thread that touches them. Where a touch
+ * can fail (a directory whose file system has a limit; a kernel that counts every page against a
+ * commit limit), committing allocates the pages.
  */
 #ifndef MRMA_SHM_SEGMENT_H
 #define MRMA_SHM_SEGMENT_H
@@ -48,32 +48,32 @@ struct seg_name {
  * directory does not allow it or descriptors are used up (logged). */
 int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out);
 
-/* seg_commit sees to it that touching [offset, offset+len) cannot fail. Returns MRMA_SUCCESS, or
+/* seg_commit makes sure that touching [offset, offset+len) cannot fail. Returns MRMA_SUCCESS, or
  * MRMA_ERR_NO_MEM (logged) when it does not fit: in the file system, or, for memory, in what the
  * system says is available, so that no process is killed for it. MRMA_ERR_OTHER if the file system
  * cannot reserve space. */
 int seg_commit(struct seg *seg, size_t offset, size_t len, const struct log *log);
 
 /* seg_fits returns MRMA_SUCCESS if the machine has len bytes for segments like this one that are
- * still to be touched, else MRMA_ERR_NO_MEM (logged). It is for several processes together, of
- * which each has looked for its own part in seg_commit. */
+ * still to be touched, else MRMA_ERR_NO_MEM (logged). It is for several processes together, each of
+ * which has checked its own part in seg_commit. */
 int seg_fits(const struct seg *seg, uint64_t len, const struct log *log);
 
-/* seg_decommit gives the pages that lie wholly in [offset, offset+len) back to the system
- * (fallocate PUNCH_HOLE); what was stored there is lost. */
+/* seg_decommit gives back to the system the pages that lie wholly in [offset, offset+len)
+ * (fallocate PUNCH_HOLE); their contents are lost. */
 void seg_decommit(struct seg *seg, size_t offset, size_t len);
 
 /* seg_pages returns the bytes of pages that the segment has; its size if the system does not tell.
  */
 size_t seg_pages(const struct seg *seg);
 
-/* seg_forget closes the file of a segment in whose place, at base, other memory lies now: that is
- * left alone. */
+/* seg_forget closes the file of a segment at whose addresses other memory lies now; it leaves that
+ * memory alone. */
 void seg_forget(struct seg *seg);
 
 /* seg_leave leaves the memory at the segment's addresses, with its contents, to this process, and
  * closes the segment: it becomes a private mapping of the file, or stays shared where the system
- * refuses that. What other threads store meanwhile is not lost. */
+ * refuses that. Stores of other threads meanwhile are not lost. */
 void seg_leave(struct seg *seg);
 
 /* seg_open opens and maps the segment of a peer of this node, and compares inode, device and size

@@ -3,18 +3,18 @@
  * shm_channel.c - packets between the processes of a node, through rings in shared memory
  * (shm_channel.h).
  *
- * Room: who has taken packets out of a ring whose sender waits for room (ring.h) calls for that
- * sender's threads (polling.h), as for a packet.
+ * Room: a process that has taken packets out of a ring whose sender waits for room (ring.h) wakes
+ * that sender's threads (polling.h), as for a packet.
  *
- * Waking: a packet that is committed calls for attention (polling.h, which has the argument), one
- * that is committed quietly only for that of threads that sleep in a wait. If quiet packets fill
- * the ring, the first sender that must wait for room calls the agent as well (shm_wake).
+ * Waking: commit makes sure that somebody of the receiver looks (polling.h, which has the
+ * argument); commit_quietly wakes only threads that sleep in a wait. If quiet packets fill the
+ * ring, the first sender that must wait for room wakes the agent as well (shm_wake).
  *
  * Invariants: a ring is read only in state SHM_RX_OPEN; rx[i] belongs to entry i of this process's
  * segment; all entries in use are below nrx.
  *
- * Locks: the engine's, but for shm_pending, which says how it does without. Neighbours: ring.c;
- * procseg.h, where rings are announced; ch3/channel.h, the contract.
+ * Locks: the engine's, except for shm_pending, whose comment says how it does without a lock.
+ * Neighbours: ring.c; procseg.h, where rings are announced; ch3/channel.h, the contract.
  */
 #include "shm/shm_channel.h"
 
@@ -36,7 +36,8 @@ static bool is_refused(const struct shm_peer *peer)
     return peer->entry && atomic_load_explicit(&peer->entry->refused, memory_order_relaxed);
 }
 
-/* Nothing that is sent to this peer will be read: the next poll tells. */
+/* look_for_loss looks whether packets to this peer will never be read; if so, the next poll reports
+ * the loss. */
 static void look_for_loss(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
@@ -61,7 +62,8 @@ static void report_lost(struct shm_channel *ch)
     }
 }
 
-/* The time is that before the call: an agent that is woken may be asleep again behind it. */
+/* traced_call records the time before the call, since an agent that is woken may be asleep again
+ * after it. */
 static void traced_call(const struct shm_channel *ch, const struct shm_peer *peer)
 {
     const uint64_t now = trace_now(ch->trace);
@@ -72,7 +74,7 @@ static void traced_call(const struct shm_channel *ch, const struct shm_peer *pee
                                                     .id = (uint64_t)peer->pid});
 }
 
-/* Somebody is to look into the peer's rings. */
+/* call makes somebody of the peer look into its rings. */
 static void call(const struct shm_channel *ch, const struct shm_peer *peer)
 {
     if (unlikely(ch->trace))
@@ -121,14 +123,14 @@ static void set_state(struct shm_rx *rx, enum shm_rx_state state)
     atomic_store_explicit(&rx->state, state, memory_order_release); /* pairs with has_news */
 }
 
-/* Nothing is read from it any more, and its sender can see that. */
+/* refuse_ring notes, so that the sender sees it, that nothing is read from the ring any more. */
 static void refuse_ring(struct shm_channel *ch, struct shm_rx *rx)
 {
     set_state(rx, SHM_RX_REFUSED);
     atomic_store_explicit(&ch->own->rings[rx - ch->rx].refused, 1, memory_order_relaxed);
 }
 
-/* Map a ring whose sender is known by now. */
+/* open_ring maps a ring whose sender is known by now. */
 static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct procseg_ring *ring)
 {
     const uint32_t bytes = atomic_load_explicit(&ring->bytes, memory_order_relaxed);
@@ -147,7 +149,8 @@ static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct pr
     set_state(rx, SHM_RX_OPEN);
 }
 
-/* Rings that were announced since the last time; who announces may take any free entry. */
+/* take_over takes over the rings that were announced since the last time; a sender may take any
+ * free entry. */
 static void take_over(struct shm_channel *ch)
 {
     const uint32_t seen = atomic_load_explicit(&ch->own->nrings, memory_order_acquire);
@@ -170,7 +173,8 @@ static bool all_seen(const struct shm_channel *ch)
            atomic_load_explicit(&ch->rings_seen, memory_order_relaxed);
 }
 
-/* A sender that is not known yet (its window is being created) is asked for again. */
+/* accept_rings asks again for senders that are not known yet (because their window is being
+ * created). */
 static void accept_rings(struct shm_channel *ch)
 {
     if (!all_seen(ch))
@@ -235,7 +239,7 @@ static bool has_news(const struct shm_channel *ch, uint32_t i)
     }
 }
 
-/* Without a lock, so that a ring may be forgotten meanwhile (shm_channel_forget):
+/* shm_pending has no lock, so another thread may forget a ring meanwhile (shm_channel_forget):
  *
  *   pending                               forget
  *   E: lookers += 1 (seq_cst); fence      G: state = NONE; fence (seq_cst)
@@ -310,7 +314,7 @@ static void shm_probe(struct ch3_channel *ch, struct ch3_vc *vc)
     look_for_loss(ch, vc);
 }
 
-/* What the peer has sent so far is still read, unless its ring cannot be. */
+/* Packets that the peer has sent so far are still read, if its ring can be read. */
 static void shm_abandon(struct ch3_channel *channel, struct ch3_vc *vc)
 {
     struct shm_channel *ch = self(channel);

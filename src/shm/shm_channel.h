@@ -2,10 +2,10 @@
 /*
  * shm_channel.h - the shm ring channel: CH3 packets between processes of a node.
  *
- * One ring per ordered pair that sends (ring.h), made by the sender, announced
- * in the receiver's process segment. See ch3/channel.h for the contract. Who cannot
- * read a ring, or gives the connection up for another reason, says so where it was
- * announced; the sender looks there when it finds no room and when it is asked to probe.
+ * One ring per ordered pair that sends (ring.h), made by the sender, announced in the receiver's
+ * process segment. See ch3/channel.h for the contract. A receiver that cannot read a ring, or gives
+ * up the connection for another reason, notes that in the entry where the ring was announced; the
+ * sender looks there when it finds no room and when it is asked to probe.
  */
 #ifndef MRMA_SHM_SHM_CHANNEL_H
 #define MRMA_SHM_SHM_CHANNEL_H
@@ -16,12 +16,12 @@
 #include "shm/procseg.h"
 #include "shm/ring.h"
 
-/* What the channel needs from who puts it together. */
+/* What the channel needs from the engine. */
 struct shm_channel_env {
     void *ctx;
     int doorbell_fd; /* sys/doorbell.h */
-    /* Map a ring that a peer has announced, of size bytes; *handle is for unmap. NULL: cannot be
-     * reached (reported). */
+    /* Map a ring that a peer has announced, of size bytes; *handle is for unmap. NULL: the ring
+     * cannot be mapped (logged). */
     void *(*map)(void *ctx, const struct heap_loc *where, size_t size, void **handle);
     void (*unmap)(void *ctx, void *handle);
     /* The connection of the process with this uid; NULL: not known (yet). */
@@ -59,11 +59,12 @@ struct shm_channel {
     const struct log *log;
     struct trace *trace;  /* where events are recorded (trace/record.h); NULL: no trace is taken */
     _Atomic uint32_t nrx; /* entries of rx that are, or have been, in use are below */
-    _Atomic uint32_t rings_seen; /* own->nrings when rings were last taken over */
+    _Atomic uint32_t rings_seen; /* own->nrings at the time when rings were last taken over */
     _Atomic uint32_t lookers;    /* threads in pending, which have no lock */
     uint32_t announced;          /* entries in SHM_RX_ANNOUNCED */
     struct shm_rx rx[PROCSEG_RINGS];
-    struct list lost; /* struct shm_peer: found to be lost in the middle of something */
+    struct list lost; /* struct shm_peer: peers that were found to be lost while something else was
+                         going on */
 };
 
 /* shm_channel_init sets up *ch, which is all zero but for trace, as this process's channel, without
@@ -79,10 +80,10 @@ void shm_channel_init(struct shm_channel *ch, struct procseg *own,
 int shm_channel_connect(struct shm_peer *peer, uint64_t my_uid, struct ring *ring, uint32_t bytes,
                         const struct heap_loc *loc);
 
-/* shm_channel_forget is called when the process with this connection and uid has ended: what it
- * sent is not read any more, its rings are unmapped, and their entries are free for others. Under
- * the engine's lock, not from within a poll. It waits, for a moment, for threads that are looking
- * into the rings without the lock. */
+/* shm_channel_forget is called when the process with this connection and uid has ended: its packets
+ * are not read any more, its rings are unmapped, and their entries are free for others. Under the
+ * engine's lock, not from within a poll. It waits, for a moment, for threads that are looking into
+ * the rings without the lock. */
 void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_t uid);
 
 /* shm_channel_has_ended returns whether the peer of this connection has ended in order

@@ -3,8 +3,8 @@
  * xpmem.c - see xpmem.h. libxpmem's functions are called through pointers; their types are those of
  * its header, which is not needed to build this.
  *
- * State: the pointers, written once. The library is never unloaded, for it holds the descriptor by
- * which the module knows this process.
+ * State: the pointers, written once. The library is never unloaded, since it holds the descriptor
+ * by which the module knows this process.
  */
 #include "shm/xpmem.h"
 
@@ -43,7 +43,7 @@ struct shm_xpmem {
     uint64_t page;
 };
 
-/* errno, which must not say that all is well after a failure. */
+/* reason returns errno, or another error if errno is 0 after a failure. */
 static int reason(void)
 {
     return errno ? errno : EIO;
@@ -86,7 +86,7 @@ static int load(struct shm_xpmem *x, char *why, size_t len)
     return MRMA_SUCCESS;
 }
 
-/* A page of this process, attached by itself. */
+/* try_own attaches a page of this process itself. */
 static int try_own(struct shm_xpmem *x, char *why, size_t len)
 {
     uint64_t *word =
@@ -139,7 +139,8 @@ int shm_xpmem_version(const struct shm_xpmem *x)
     return x->version();
 }
 
-/* The pages of [vaddr, vaddr+len): how many bytes, and the first in *first. */
+/* pages returns how many bytes the pages of [vaddr, vaddr+len) have, and sets *first to the first
+ * of them. */
 static size_t pages(const struct shm_xpmem *x, uint64_t vaddr, uint64_t len, uint64_t *first)
 {
     *first = vaddr & ~(x->page - 1);

@@ -16,7 +16,7 @@ struct attachment {
     struct attached_region region;
     struct shm_xpmem_map map;
     unsigned users;
-    bool doomed; /* it goes after the last use */
+    bool doomed; /* it is detached after the last use */
 };
 
 static struct attachment *attachment_of(struct list_node *node)
@@ -71,7 +71,8 @@ static void detach(struct attached_cache *c, struct attachment *a)
     free(a);
 }
 
-/* Room for one more: the longest idle one goes if it must. */
+/* make_room makes room for one more region; if need be it detaches the one that has been idle for
+ * longest. */
 static bool make_room(struct attached_cache *c)
 {
     if (c->count >= c->most && !list_empty(&c->idle))

@@ -30,36 +30,35 @@ struct spool_head {
     uint32_t version;
     uint32_t record_size;      /* sizeof(struct trace_record) */
     uint32_t rank, nproc;      /* in MPI_COMM_WORLD */
-    uint32_t thread;           /* of the process, from 0 */
+    uint32_t thread;           /* number of the thread in the process, from 0 */
     uint32_t thread_kind;      /* enum spool_thread */
     uint64_t machine;          /* the same for processes that share a clock */
     uint64_t start;            /* clock when the file was made, ns */
     int64_t to_realtime;       /* nanoseconds to add to the clock for the time since 1970 */
-    char hostname[SPOOL_TEXT]; /* ends with 0, as the next */
+    char hostname[SPOOL_TEXT]; /* ends with 0, like the next field */
     char host_mpi[SPOOL_TEXT]; /* version of the MPI library below */
-    uint64_t pid;              /* of the process on its machine; 0: not recorded */
+    uint64_t pid;              /* id of the process on its machine; 0: not recorded */
     uint64_t closed;           /* 1: the thread's records are all there, to its end; 0: it may have
                                   gone on without recording, or was killed */
-    uint64_t full;             /* errno of making room for a record, after which the thread records
-                                  nothing; 0: it has had room */
-    uint64_t threads;         /* of the file of thread 0: how many threads of the process have begun
-                                  a file up to now; 0: not recorded */
+    uint64_t full;             /* errno with which no room could be made for a record, after which
+                                  the thread records nothing; 0: there was always room */
+    uint64_t threads;         /* in the file of thread 0: how many threads of the process have begun
+                                 a file so far; 0: not recorded */
     uint32_t cpus, first_cpu; /* processors on which the process may run, and the lowest; 0, 0: not
                                  recorded */
     char program[24];         /* its name, cut to fit, ends with 0; "": not recorded */
 };
 
-/* Kinds of record, and what the fields say beside time. Fields not named are 0. */
+/* Kinds of record, and what their fields mean, besides time. Fields that are not named are 0. */
 enum trace_kind {
     TRACE_END = 0,    /* no record: here the file ends */
     TRACE_ENTER,      /* a call begins; what: enum trace_call, or TRACE_CALL_LAST and above: as a
-                         TRACE_NAME of the process says, win: its window where it has one
-                         already, peer: of lock, unlock and flush the target, -1: all, id: the
-                         address in the program to which the call returns, 0: not known. Of a
-                         function of the host, where accesses are recorded: bytes: the number of
-                         its communicator at this process (TRACE_COMM), 0: it has none or that is
-                         not known, peer: rank there to which a message goes, or from which it
-                         comes, -1: not known */
+                         TRACE_NAME of the process says, win: its window where it has one already,
+                         peer: of lock, unlock and flush the target, -1: all, id: the address in the
+                         program to which the call returns, 0: not known. Of a function of the host,
+                         where accesses are recorded: bytes: the number of its communicator at this
+                         process (TRACE_COMM), 0: it has none or that is not known, peer: rank there
+                         to which a message goes, or from which it comes, -1: not known */
     TRACE_LEAVE,      /* and returns; what as there */
     TRACE_WIN_CREATE, /* inside the creating call. win, id: the same number at all its processes and
                          no other window's, peer: this process's rank in it, arg: how many ranks,
@@ -75,11 +74,11 @@ enum trace_kind {
     TRACE_DONE, /* the operation id is complete at the target. win, peer, id; time is when this
                    process knows it: at once where it has copied itself */
     TRACE_DONE_ALL,     /* an acknowledgement or a reply has come, so all to peer whose number is
-                           not greater than id are complete there. win, peer, id. In the file of
-                           the thread that received it, maybe the agent's */
+                           not greater than id are complete there. win, peer, id. In the file of the
+                           thread that received it, maybe the agent's */
     TRACE_REQUEST_DONE, /* a call of the Wait or Test family has completed the request of operation
                            id */
-    TRACE_REQUEST_TEST, /* and this one has not */
+    TRACE_REQUEST_TEST, /* a call of the Test family has found that request not complete */
     TRACE_FENCE,        /* inside MPI_Win_fence. win, arg: asserts (enum trace_assert) */
     TRACE_START,        /* inside MPI_Win_start. win, arg: asserts, id: number of ranks; their list
                            follows in TRACE_RANKS records */
@@ -112,10 +111,10 @@ enum trace_kind {
     TRACE_CREDIT,     /* and can, in the same connection; any thread */
     TRACE_WRITE,      /* the trace itself needed time here, up to time; bytes: nanoseconds of it */
     TRACE_CLOCK,  /* bytes (as int64_t): nanoseconds to add to this machine's clock at time for that
-                    of the machine of rank 0; id: half the round trip in which it was measured */
+                     of the machine of rank 0; id: half the round trip in which it was measured */
     TRACE_NAME,   /* a function of MPI that is not among TRACE_CALLS: struct trace_name */
     TRACE_TAKEN,  /* this process takes notifications that have come. win, peer: source, -1: any,
-                    arg: their number, bytes: how many */
+                     arg: their number, bytes: how many */
     TRACE_OBJECT, /* an object has been found in the process's memory: struct trace_object. Its path
                      follows in TRACE_TEXT records. It counts until another is found where it is */
     TRACE_WIN_NAME, /* MPI_Win_set_name has named the window. win, id: as in TRACE_WIN_CREATE. The
@@ -138,14 +137,14 @@ enum trace_kind {
     TRACE_SENT, /* the request id of a message that was sent is complete */
     TRACE_RECEIVE,    /* a receive with request id begins, inside its call. win */
     TRACE_RECEIVED,   /* a message is received: win, peer, arg, bytes as above, id: 0, or of the
-                       request, which is complete */
-    TRACE_CANCELLED,  /* the request id is complete because it was cancelled */
+                         request, which is complete */
+    TRACE_CANCELLED,  /* the request id is complete, because it was cancelled */
     TRACE_COLLECTIVE, /* what the call that has begun last does together with all of a communicator:
                          win, what: enum trace_collective, peer: root, -1: none, bytes: handed in,
                          id: bytes handed out at this process */
-    TRACE_ACCESS,     /* memory that the record before is about, which is an operation, a message
-                         (TRACE_SEND, TRACE_RECEIVE, or TRACE_RECEIVED without a request), or a
-                         window that has been made: struct trace_access. Where that is asked for */
+    TRACE_ACCESS,     /* memory of the record before, which is an operation, a message (TRACE_SEND,
+                         TRACE_RECEIVE, or TRACE_RECEIVED without a request), or a window that has
+                         been made: struct trace_access. Recorded only on request */
     /* What these two stand for, and the numbers that share a field of theirs: spool_pack.h. */
     TRACE_CALL,    /* a call begins, and returns with nothing between: TRACE_ENTER, but arg: how
                       long it takes */
@@ -180,7 +179,7 @@ enum trace_collective {
 };
 
 enum {                               /* limits of regions */
-       TRACE_REGIONS_DEEP = 64,      /* that are open at a time in one thread */
+       TRACE_REGIONS_DEEP = 64,      /* so many are open at a time in one thread */
        TRACE_REGION_NAMES = 1 << 16, /* in one process */
        TRACE_REGION_NAME_MAX = 128   /* bytes, the final null character included */
 };
@@ -257,7 +256,7 @@ struct trace_ranks {
     int32_t rank[TRACE_RANKS_MAX];
 };
 
-enum { TRACE_NAMES_MAX = 1024 }; /* what is less than TRACE_CALL_LAST + so many */
+enum { TRACE_NAMES_MAX = 1024 }; /* the field what is less than TRACE_CALL_LAST plus this */
 struct trace_name {
     uint64_t time;
     uint16_t kind, what;
@@ -280,9 +279,9 @@ struct trace_text {
     char text[TRACE_TEXT_MAX];
 };
 
-/* n blocks of length bytes, stride apart, of which the first begins at this address. An operation
- * or a message has as many of these as it takes, at its target and in the memory of its own
- * process. */
+/* A struct trace_access is n blocks of length bytes, stride apart, of which the first begins at its
+ * address. An operation or a message has as many of these as are needed, at its target and in the
+ * memory of its own process. */
 enum trace_side {
     TRACE_AT_TARGET = 1, /* in the memory of the target's process */
     TRACE_LOADED,        /* read here */
@@ -291,8 +290,8 @@ enum trace_side {
 };
 enum {
     TRACE_SIDE = 7,          /* bits of the side */
-    TRACE_INEXACT = 8,       /* in one block from the first byte to the last: gaps may be in it */
-    TRACE_SAME_OP = 16,      /* of a window: accumulate_ops is same_op */
+    TRACE_INEXACT = 8,       /* one block from the first byte to the last, which may have gaps */
+    TRACE_SAME_OP = 16,      /* for a window: accumulate_ops is same_op */
     TRACE_ACC_OP_SHIFT = 4,  /* at the target of an atomic operation: enum trace_acc_op, 5 bits, */
     TRACE_ACC_TYPE_SHIFT = 9 /* and a number of the elements' type */
 };
@@ -311,7 +310,7 @@ enum trace_acc_op {
 };
 struct trace_access {
     uint64_t time;
-    uint16_t kind, what; /* what: enum trace_side and the bits above */
+    uint16_t kind, what; /* what: enum trace_side, and the bits above it */
     uint32_t n;
     uint64_t begin, length;
     int64_t stride;

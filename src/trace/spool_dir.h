@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool_dir.h - the directory of a job's files (spool.h): which names are its own.
+ * spool_dir.h - the directory of a job's files (spool.h): which names in it belong to the trace.
  */
 #ifndef MRMA_TRACE_SPOOL_DIR_H
 #define MRMA_TRACE_SPOOL_DIR_H
@@ -8,7 +8,7 @@
 #define SPOOL_DIR "spool"
 
 /* spool_dir_clear removes the files of an earlier job: everything named RANK-THREAD in the
- * directory path, nothing else. What can't be removed stays. */
+ * directory path, and nothing else. Files that can't be removed stay. */
 void spool_dir_clear(const char *path);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool_pack.h - calls that one record of a spool file tells of.
+ * spool_pack.h - packs a call into one record of a spool file.
  *
  * Most calls do nothing but issue an operation and complete it, or only wait. TRACE_CALL stands for
  * the TRACE_ENTER and TRACE_LEAVE of a call with nothing between them, TRACE_CALL_OP for the
  * TRACE_ENTER, TRACE_OP, TRACE_DONE and TRACE_LEAVE of a call whose operation is done when it
- * returns. Whoever records packs; whoever reads unpacks, and sees the records that were packed.
+ * returns. The library packs records; a reader unpacks them, and sees the records that were packed.
  */
 #ifndef MRMA_TRACE_SPOOL_PACK_H
 #define MRMA_TRACE_SPOOL_PACK_H
@@ -20,9 +20,9 @@ enum {
     SPOOL_SHIFT = 8   /* and where the second begins */
 };
 
-/* spool_pack_call makes *r, the TRACE_ENTER of a call, its TRACE_CALL, but for the kind, which
- * whoever records sets last. False: *r is as it was, since the call is too long, or leave is of
- * another. */
+/* spool_pack_call turns *r, the TRACE_ENTER of a call, into its TRACE_CALL, except for the kind,
+ * which the caller sets last. False: *r is as it was, since the call is too long, or leave belongs
+ * to another call. */
 static inline bool spool_pack_call(struct trace_record *r, const struct trace_record *leave)
 {
     const uint64_t time = leave->time - r->time;
@@ -34,9 +34,9 @@ static inline bool spool_pack_call(struct trace_record *r, const struct trace_re
 }
 
 /* spool_op_fits returns whether spool_pack_op can be called: the records are those of one call, and
- * there is room for all of their numbers. r is the TRACE_ENTER of the call, op its operation, which
- * is done when the call returns, and before the number of the operation that the file has before
- * that, 0: none. */
+ * there is room for all of their numbers. r is the TRACE_ENTER of the call; op is its operation,
+ * which is done when the call returns; before is the number of the file's operation before that, or
+ * 0. */
 static inline bool spool_op_fits(const struct trace_record *r, const struct trace_record *op,
                                  const struct trace_record *leave, uint64_t before)
 {
@@ -48,8 +48,8 @@ static inline bool spool_op_fits(const struct trace_record *r, const struct trac
            step <= UINT32_MAX >> SPOOL_SHIFT;
 }
 
-/* spool_pack_op makes *r, the TRACE_ENTER of a call, its TRACE_CALL_OP, but for the kind. The
- * arguments are those of spool_op_fits. */
+/* spool_pack_op turns *r, the TRACE_ENTER of a call, into its TRACE_CALL_OP, except for the kind.
+ * The arguments are those of spool_op_fits. */
 static inline void spool_pack_op(struct trace_record *r, const struct trace_record *op,
                                  const struct trace_record *leave, uint64_t before)
 {

@@ -3,10 +3,10 @@
  * accumulate.c - MPI_Accumulate, MPI_Get_accumulate, their request forms and the large-count forms
  * of these (MPI 4.1, 12.3.4.1, 12.3.4.2 and 12.3.5).
  *
- * As put_get.c, and besides: the operation is a predefined one, MPI_REPLACE or
- * MPI_NO_OP (else MPI_ERR_OP) and allowed on the type; all elements on every
- * side are of one predefined type (else MPI_ERR_TYPE). Elements are updated
- * atomically against every other accumulate on the window. No state, no locks.
+ * The same checks as in put_get.c are made, and further ones: the operation is a predefined one,
+ * MPI_REPLACE or MPI_NO_OP (else MPI_ERR_OP) and allowed on the type; all elements on every side
+ * are of one predefined type (else MPI_ERR_TYPE). Elements are updated atomically against every
+ * other accumulate on the window. No state, no locks.
  *
  * Neighbours: window_call.h, the frame of each call; accumulate.h, which notified operations share;
  * rma/layer/fast.h, the short cuts.
@@ -28,7 +28,8 @@
         MPI_Op op
 #define GET_ACC_ARGS oaddr, ocount, otype, raddr, rcount, rtype, target, disp, tcount, ttype, op
 
-/* Predefined and known, for a short cut; ACC_OP_NONE: ask args_accumulate. */
+/* quick_op returns a predefined operation that is known, for a short cut; ACC_OP_NONE:
+ * args_accumulate must be asked. */
 static inline enum acc_op quick_op(MPI_Op op)
 {
     return likely(op == MPI_SUM) ? ACC_SUM : acc_op_from_mpi(op);
@@ -93,7 +94,7 @@ static inline int get_accumulate(const struct win_rec *rec, GET_ACC_PARAMS(int64
 GET_ACCUMULATE(WINDOW_GENERAL, Get_accumulate, int);
 GET_ACCUMULATE(WINDOW_ENTRY, Get_accumulate_c, MPI_Count);
 
-/* With MPI_NO_OP the origin's three arguments are not looked at. */
+/* With MPI_NO_OP the origin's three arguments are not read. */
 MRMA_PUBLIC int PMPI_Get_accumulate(GET_ACC_PARAMS(int), MPI_Win win)
 {
     struct win_rec *rec = win_quick();

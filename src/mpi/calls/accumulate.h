@@ -2,8 +2,9 @@
 /*
  * accumulate.h - what the int and the large-count forms of accumulates share.
  *
- * rec is a window of ours. Each function returns MRMA_SUCCESS, OP_NOTHING or an error. op is
- * cleared but for req when it comes in, and describes the operation as far as it got, for messages.
+ * rec is a window of this library. Each function returns MRMA_SUCCESS, OP_NOTHING or an error. op
+ * is cleared except for req when the function is called, and afterwards describes the operation as
+ * far as it was checked, for messages.
  */
 #ifndef MRMA_MPI_CALLS_ACCUMULATE_H
 #define MRMA_MPI_CALLS_ACCUMULATE_H

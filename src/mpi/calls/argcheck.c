@@ -20,7 +20,7 @@
 
 typedef unsigned long long ull;
 
-/* An operation's count, as it was given. */
+/* negative returns whether an operation's count was given as a negative one. */
 static bool negative(size_t count)
 {
     return (int64_t)count < 0;
@@ -57,7 +57,7 @@ int args_verdict(const struct win_rec *rec, const struct rma_op *op, const char 
                : MRMA_SUCCESS;
 }
 
-/* The name of a datatype that may be none. */
+/* name_of returns the name of a handle that may not be a datatype. */
 static const char *name_of(MPI_Datatype type, char *name)
 {
     int len = 0;
@@ -95,14 +95,13 @@ int args_not_compared(MPI_Datatype type)
     return FAULT(engine_messages(), TYPE_NOT_COMPARED, name_of(type, name));
 }
 
-/* Nothing is moved on this side, whatever its type. */
+/* empty_side returns whether nothing is moved on this side, whatever its type. */
 static bool empty_side(const struct dtype *type, size_t count)
 {
     return count == 0 || type->size == 0;
 }
 
-/* No system maps memory below the first page's end, nor gives a process addresses that are
- * negative. */
+/* No system maps memory below the first page's end, or gives a process negative addresses. */
 int args_bottom(const struct dtype *type, size_t count, const char *what)
 {
     enum { FIRST_PAGE = 4096 };
@@ -150,7 +149,8 @@ int args_accumulate(struct rma_op *op, MPI_Op mpi_op)
     op->op = acc_op_from_mpi(mpi_op);
     if (op->op == ACC_OP_NONE)
         return bad_op(op, mpi_op);
-    if (op->op == ACC_NO_OP && op->rtype == NULL) /* only where something is fetched: 12.3.4 */
+    /* allowed only where something is fetched: 12.3.4 */
+    if (op->op == ACC_NO_OP && op->rtype == NULL)
         return bad_op(op, mpi_op);
     if (unlikely(empty_side(op->ttype, op->tcount)))
         return MRMA_SUCCESS;

@@ -2,10 +2,10 @@
 /*
  * argcheck.h - the checks that are always on.
  *
- * What can be told from the arguments alone and costs a few instructions: counts,
- * ranks, displacements, datatypes, operations, asserts (MPI 4.1, 12.3, 12.5 and
- * 12.7). What needs the window's state is checked in src/rma. The inline parts
- * only find out whether something is wrong; finding out what is a cold call.
+ * They look at the arguments alone and cost a few instructions: counts, ranks, displacements,
+ * datatypes, operations, asserts (MPI 4.1, 12.3, 12.5 and 12.7). src/rma checks what needs the
+ * window's state. The inline parts only find out whether something is wrong; a cold call finds out
+ * what is wrong.
  */
 #ifndef MRMA_MPI_CALLS_ARGCHECK_H
 #define MRMA_MPI_CALLS_ARGCHECK_H
@@ -22,23 +22,24 @@
 #include "rma/layer/fast.h"
 #include "rma/rma.h"
 
-/* args_verdict says what is wrong with the arguments in op that args_plain has not found plain: an
- * enum mrma_err, with its fault, OP_NOTHING for the target MPI_PROC_NULL, or MRMA_SUCCESS. counts
- * is negative if one of the call's counts is. back: what the call's arguments of the side that data
- * comes back to begin with, "origin" or "result". */
+/* args_verdict is called for arguments in op for which args_plain was false. It returns an enum
+ * mrma_err, and reports its fault; OP_NOTHING for the target MPI_PROC_NULL; or MRMA_SUCCESS. counts
+ * is negative if one of the call's counts is. back is the word with which the arguments of the side
+ * begin to which data come back: "origin" or "result". */
 int args_verdict(const struct win_rec *rec, const struct rma_op *op, const char *back,
                  int64_t counts) __attribute__((cold));
 
 /* args_bad_type names the fault of a datatype that dtype_lookup has refused with err, which it
- * returns. what: the name of the argument. */
+ * returns. what is the name of the argument. */
 int args_bad_type(const char *what, MPI_Datatype type, int err) __attribute__((cold));
 
-/* args_bad_rank gives MRMA_ERR_RANK; what: the name of the argument, whose value is rank. */
+/* args_bad_rank reports a wrong rank, and returns MRMA_ERR_RANK; what is the name of the argument,
+ * whose value is rank. */
 int args_bad_rank(const struct win_rec *rec, const char *what, int rank) __attribute__((cold));
 
-/* args_plain returns whether nothing is wrong with these arguments: counts, all counts of the call
- * or'ed together so that one sign tells of all; target, a rank; disp, a displacement. False means
- * that something may be wrong: args_verdict says what. */
+/* args_plain returns true if these arguments are certainly right. counts is all counts of the call
+ * or'ed together, so that one sign tells of all; target is a rank; disp is a displacement. False
+ * means that something may be wrong: args_verdict says what. */
 static inline bool args_plain(const struct win_rec *rec, int64_t counts, int target, MPI_Aint disp)
 {
     return likely(counts >= 0 && (unsigned)target < (unsigned)rec->nproc &&
@@ -46,8 +47,8 @@ static inline bool args_plain(const struct win_rec *rec, int64_t counts, int tar
 }
 
 /* args_target checks the arguments that every communication call has and sets op->target, disp,
- * tcount and ttype; the other counts are there. counts: as in args_plain; back: as in args_verdict.
- * Returns MRMA_SUCCESS, OP_NOTHING or an error. */
+ * tcount and ttype; the other counts are set before. counts is as in args_plain; back is as in
+ * args_verdict. Returns MRMA_SUCCESS, OP_NOTHING or an error. */
 static inline int args_target(const struct win_rec *rec, struct rma_op *op, const char *back,
                               int64_t counts, int target, MPI_Aint disp, int64_t tcount,
                               MPI_Datatype ttype)
@@ -63,13 +64,14 @@ static inline int args_target(const struct win_rec *rec, struct rma_op *op, cons
     return likely(op->ttype != NULL) ? MRMA_SUCCESS : args_bad_type("target_datatype", ttype, err);
 }
 
-/* args_bottom says whether count of type can lie at the null address: MRMA_SUCCESS, or
- * MRMA_ERR_BUFFER. what: the name of the argument. It is the rest of args_buffer. */
+/* args_bottom returns MRMA_SUCCESS if count of type can lie at the null address, else
+ * MRMA_ERR_BUFFER. what is the name of the argument. It is the part of args_buffer that is out of
+ * line. */
 int args_bottom(const struct dtype *type, size_t count, const char *what) __attribute__((cold));
 
 /* args_buffer checks the address of count of type on this process's side: MRMA_ERR_BUFFER where
- * data would lie at the null address, which is MPI_BOTTOM as well and right with a datatype whose
- * displacements are addresses (MPI 4.1, 2.5.4). what: the name of the argument. */
+ * data would lie at the null address. That address is MPI_BOTTOM, too, and is right with a datatype
+ * whose displacements are addresses (MPI 4.1, 2.5.4). what is the name of the argument. */
 static inline int args_buffer(const void *addr, const struct dtype *type, size_t count,
                               const char *what)
 {
@@ -93,12 +95,13 @@ static inline int args_transfer(const struct win_rec *rec, struct rma_op *op, co
     return args_buffer(oaddr, *otype_out, (size_t)ocount, "origin_addr");
 }
 
-/* args_no_place gives MRMA_ERR_ARG; what: the name of the argument. It is the rest of args_place.
+/* args_no_place reports the fault and returns MRMA_ERR_ARG; what is the name of the argument. It is
+ * the part of args_place that is out of line.
  */
 int args_no_place(const char *what) __attribute__((cold));
 
 /* args_place checks the address at which a call stores a result, before it does anything:
- * MRMA_ERR_ARG where it is NULL. what: the name of the argument. */
+ * MRMA_ERR_ARG where it is NULL. what is the name of the argument. */
 static inline int args_place(const void *addr, const char *what)
 {
     return likely(addr != NULL) ? MRMA_SUCCESS : args_no_place(what);
@@ -126,13 +129,15 @@ static inline bool args_known_type(MPI_Datatype type, const struct dtype **out)
 int args_accumulate(struct rma_op *op, MPI_Op mpi_op);
 
 /* args_predefined returns MRMA_SUCCESS if the datatype, which dtype_lookup has accepted, is a
- * predefined one (12.3.4.3, 12.3.4.4), else MRMA_ERR_TYPE. It names no fault: args_derived does. */
+ * predefined one (12.3.4.3, 12.3.4.4), else MRMA_ERR_TYPE. It reports no fault: args_derived
+ * does. */
 int args_predefined(MPI_Datatype type);
 
-/* args_derived gives MRMA_ERR_TYPE of a datatype that args_predefined has refused. */
+/* args_derived reports a datatype that args_predefined has refused, and returns MRMA_ERR_TYPE. */
 int args_derived(MPI_Datatype type) __attribute__((cold));
 
-/* args_not_compared gives MRMA_ERR_TYPE of a datatype that args_cas_type has refused. */
+/* args_not_compared reports a datatype that args_cas_type has refused, and returns
+ * MRMA_ERR_TYPE. */
 int args_not_compared(MPI_Datatype type) __attribute__((cold));
 
 /* args_cas_type returns whether MPI_Compare_and_swap takes elements of this type: C and Fortran
@@ -140,10 +145,10 @@ int args_not_compared(MPI_Datatype type) __attribute__((cold));
 bool args_cas_type(const struct dtype *type);
 
 /* args_asserts_translate returns the RMA_* bits (rma.h) of the MPI_MODE_* bits in mpi_asserts; -1:
- * one of them is not among allowed, those that the call takes. */
+ * one of them is not among those that the call takes, which are allowed. */
 int args_asserts_translate(int mpi_asserts, int allowed);
 
-/* args_bad_assert gives MRMA_ERR_ASSERT of asserts that are not among allowed. */
+/* args_bad_assert reports asserts that are not among allowed, and returns MRMA_ERR_ASSERT. */
 int args_bad_assert(int mpi_asserts, int allowed) __attribute__((cold));
 
 /* args_asserts is args_asserts_translate, quicker where there are no asserts. */
@@ -159,8 +164,8 @@ static inline bool args_rank_ok(const struct win_rec *rec, int rank)
 }
 
 /* args_window checks the size (bytes), displacement unit and base of a window that is to be created
- * (12.2.1 to 12.2.3). base_given: the base is the caller's, and may be NULL only if size is 0.
- * Returns MRMA_SUCCESS, MRMA_ERR_SIZE, MRMA_ERR_DISP or MRMA_ERR_BASE. */
+ * (12.2.1 to 12.2.3). base_given says that the base is the caller's, which may be NULL only if size
+ * is 0. Returns MRMA_SUCCESS, MRMA_ERR_SIZE, MRMA_ERR_DISP or MRMA_ERR_BASE. */
 int args_window(int64_t size, int64_t disp_unit, const void *base, bool base_given);
 
 #endif

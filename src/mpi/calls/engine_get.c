@@ -2,9 +2,9 @@
 /*
  * engine_get.c - makes the engine at the first window or MPI_Alloc_mem, and ends it.
  *
- * One thread at a time does either (process/state.c). No lock is held meanwhile: what the host is
- * asked for may wait for call-backs of the user that are running, and on Open MPI, in a program
- * that gets there without self_make_ahead (own_comm.h), for other threads.
+ * One thread at a time does either (process/state.c). No lock is held meanwhile, since calls of the
+ * host may wait for call-backs of the user that are running and, on Open MPI, in a program that
+ * comes here without self_make_ahead (own_comm.h), for other threads.
  *
  * Neighbours: engine.h, what is made; init.c and session.c, which end it.
  */
@@ -27,7 +27,7 @@
 #include "mpi/traced/traced.h"
 #include "rma/layer/fast.h"
 
-/* What is made by calls of the host: everything or nothing. */
+/* use_host makes everything that needs calls of the host, or nothing. */
 static int use_host(struct mpi_state *made, char *msg, size_t len)
 {
     int err = host_progress_begin();
@@ -51,7 +51,7 @@ static int use_host(struct mpi_state *made, char *msg, size_t len)
     return err;
 }
 
-/* A state_maker: creates everything or nothing. */
+/* engine_make is a state_maker: it creates everything or nothing. */
 static int engine_make(const struct conf *conf, const struct log *messages, struct mpi_state *made,
                        char *msg, size_t len)
 {

@@ -13,8 +13,8 @@
  * the host or the datatype cache say. Any thread may call; one creates, the others wait. */
 int engine_get(char *msg, size_t len);
 
-/* engine_end destroys the engine, with all windows that were not freed; nothing happens if there is
- * none. No other thread is in a call. */
+/* engine_end destroys the engine, with all windows that were not freed; if there is no engine it
+ * does nothing. No other thread is in a call. */
 void engine_end(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * error_text.c - MPI_Error_string and MPI_Error_class (MPI 4.1, 9.4): of this library's codes, what
- * was wrong with the call that returned them; of all others, what the host says. No state, no
- * locks.
+ * error_text.c - MPI_Error_string and MPI_Error_class (MPI 4.1, 9.4): for this library's codes they
+ * tell what was wrong with the call that returned them; for all others they return what the host
+ * says. No state, no locks.
  *
  * Neighbour: error_code.h, which has the texts.
  */

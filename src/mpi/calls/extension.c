@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * extension.c - the functions of mpi-rma.h that tell of the library and its windows; those of
+ * extension.c - the functions of mpi-rma.h that describe the library and its windows; those of
  * notified access are in notified.c.
  *
- * They raise no MPI error: a program asks them to find out, often before it
- * knows whether the library is there at all. No state, no locks.
+ * They raise no MPI error, since a program often calls them before it knows whether the library is
+ * in use at all. No state, no locks.
  *
  * Neighbour: win_table.h, which finds the window.
  */

@@ -23,7 +23,8 @@ static inline bool is_word(MPI_Datatype type)
     return likely(atomic_load_explicit(&word_type, memory_order_relaxed) == type);
 }
 
-/* Is it one? Then it is_word from now on. The type was found valid. */
+/* remember_word remembers the type, which was found valid, if it is an integer of 8 bytes, so that
+ * it is quickly recognized from now on. */
 static void remember_word(const struct dtype *known, MPI_Datatype type)
 {
     if ((known->basic == ACC_I64 || known->basic == ACC_U64) &&
@@ -31,7 +32,8 @@ static void remember_word(const struct dtype *known, MPI_Datatype type)
         atomic_store_explicit(&word_type, type, memory_order_relaxed);
 }
 
-/* The sum, which counters are made of, by a way of its own: no look at the operation later. */
+/* fast_fetch treats the sum, which counters use, apart from the others, so that the operation is
+ * not looked at again later. */
 static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void *raddr, int target,
                               MPI_Aint disp)
 {
@@ -43,7 +45,8 @@ static inline bool fast_fetch(struct win *w, MPI_Op op, const void *oaddr, void 
            fast_fetch_op(w, op == MPI_NO_OP ? ACC_NO_OP : ACC_REPLACE, oaddr, raddr, target, disp);
 }
 
-/* op, cleared, becomes one on one element of type on every side, as far as nothing is wrong. */
+/* one_element turns op, which is cleared, into an operation on one element of type on every side,
+ * as far as nothing is wrong. */
 static inline int one_element(const struct win_rec *rec, struct rma_op *op, const void *oaddr,
                               void *raddr, MPI_Datatype type, int target, MPI_Aint disp)
 {
@@ -61,7 +64,7 @@ static inline int one_element(const struct win_rec *rec, struct rma_op *op, cons
     return likely(err == MRMA_SUCCESS) ? err : args_derived(type);
 }
 
-/* With MPI_NO_OP the origin's buffer is not looked at. */
+/* With MPI_NO_OP the origin's buffer is not read. */
 static inline int fetch_and_op(const struct win_rec *rec, const void *oaddr, void *raddr,
                                MPI_Datatype type, int target, MPI_Aint disp, MPI_Op mpi_op)
 {
@@ -81,8 +84,8 @@ static inline int fetch_and_op(const struct win_rec *rec, const void *oaddr, voi
     return likely(err == MRMA_SUCCESS) ? MPI_SUCCESS : op_fail(rec, "MPI_Fetch_and_op", err, &op);
 }
 
-/* Everything but the few instructions of PMPI_Fetch_and_op, which ends in this call with
- * its own arguments, and so has nothing to save. The same for the other. */
+/* The general way of MPI_Fetch_and_op, in which PMPI_Fetch_and_op ends with its own arguments, so
+ * that it need not save any. The same holds for MPI_Compare_and_swap. */
 WINDOW_GENERAL(Fetch_and_op, TRACED_WIN(Fetch_and_op, win),
                (const void *oaddr, void *raddr, MPI_Datatype type, int target, MPI_Aint disp,
                 MPI_Op op, MPI_Win win),

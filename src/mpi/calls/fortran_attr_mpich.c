@@ -2,10 +2,9 @@
 /*
  * fortran_attr_mpich.c - MPI_Win_get_attr from Fortran, on MPICH.
  *
- * All three Fortran bindings of MPICH call MPII_Win_get_attr, which the C library
- * exports for them, so that is what is replaced here. A Fortran keyval of a
- * predefined attribute is the C keyval plus one and asks for the value; the C
- * keyval asks for what C gets.
+ * All three Fortran bindings of MPICH call MPII_Win_get_attr, which the C library exports for them,
+ * so this function is replaced here. A Fortran keyval of a predefined attribute is the C keyval
+ * plus one and asks for the value; the C keyval asks for what C gets.
  *
  * No state, no locks. Neighbours: fortran_attr_mpich.h, which has the host's function; win_attr.h,
  * which has the values.

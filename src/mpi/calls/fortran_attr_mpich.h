@@ -3,9 +3,10 @@
  * fortran_attr_mpich.h - MPII_Win_get_attr, which Fortran bindings that come from MPICH call in the
  * C library for MPI_Win_get_attr.
  *
- * Either build for what comes from MPICH replaces it in a file of its own, which alone includes
- * this: fortran_attr_mpich.c and fortran_attr_abi_mpich.c. The window is a number in both: a
- * handle of MPICH's own interface, or what MPI_Win_toint gives over the standard ABI.
+ * Each of the two builds for libraries that derive from MPICH replaces it in a file of its own, the
+ * only one that includes this header: fortran_attr_mpich.c and fortran_attr_abi_mpich.c. The window
+ * is a number in both: a handle of MPICH's own interface, or what MPI_Win_toint gives over the
+ * standard ABI.
  *
  * State: where the host's function is, found once. No locks.
  */
@@ -24,8 +25,8 @@ typedef int mpii_get_attr_fn(int win, int keyval, void *attribute, int *flag, in
 
 MRMA_PUBLIC mpii_get_attr_fn MPII_Win_get_attr;
 
-/* host_get_attr asks the host's function, with the same arguments, and returns what it does, or
- * MPI_ERR_OTHER where the host has none. Any thread. */
+/* host_get_attr asks the host's function, with the same arguments, and returns its result, or
+ * MPI_ERR_OTHER where the host does not have it. Any thread. */
 static inline int host_get_attr(int win, int keyval, void *attribute, int *flag, int type)
 {
     static _Atomic(mpii_get_attr_fn *) found;

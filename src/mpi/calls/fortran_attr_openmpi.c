@@ -2,11 +2,11 @@
 /*
  * fortran_attr_openmpi.c - MPI_Win_get_attr from Fortran, on Open MPI.
  *
- * The wrapper behind mpif.h and use mpi (ompi_win_get_attr_f, known under the
- * names of every Fortran name mangling; use mpi_f08 calls one of those) looks
- * for attributes inside the host's window, where ours are not. So the wrapper is
- * replaced under all of its names, and passes on what is not predefined. Keyvals
- * are the same in C and Fortran; Fortran gets values of address size (12.2.6).
+ * The wrapper behind mpif.h and use mpi (ompi_win_get_attr_f, known under the names of every
+ * Fortran name mangling; use mpi_f08 calls one of those) looks for attributes inside the host's
+ * window, which does not have this library's. So the wrapper is replaced under all of its names,
+ * and passes on attributes that are not predefined. Keyvals are the same in C and Fortran; Fortran
+ * gets values of address size (12.2.6).
  *
  * State: where the host's function is, found once. No locks. Neighbour: win_attr.h, which has the
  * values.
@@ -27,8 +27,8 @@ MRMA_PUBLIC get_attr_fn ompi_win_get_attr_f;
 
 #define NAME "ompi_win_get_attr_f"
 
-/* The Fortran library may have been loaded after this one by a dlopen that keeps
- * it out of the global scope; it is there, since it calls us. */
+/* The Fortran library may have been loaded after this one by a dlopen that keeps it out of the
+ * global scope; it is there, since it calls this function. */
 static get_attr_fn *host_get_attr(void)
 {
     static _Atomic(get_attr_fn *) found;

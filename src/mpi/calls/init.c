@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * init.c - MPI_Init, MPI_Init_thread, MPI_T_init_thread, MPI_Finalize: to prepare the host for
- * carriers (carrier.h), and to know the end.
+ * init.c - MPI_Init, MPI_Init_thread, MPI_T_init_thread, MPI_Finalize: replaced to prepare the host
+ * for carriers (carrier.h), and to learn of the end.
  *
- * The first thing that MPI_Finalize does is to delete the attributes of
- * MPI_COMM_SELF, latest first, and the applications' delete call-backs may still
- * use and free windows (MPI 4.1, 11.2.4). So the engine ends in the delete
- * call-back of an attribute that is set before all others, right after
- * initialisation; and where that was not possible (this library was loaded
- * later) when MPI_Finalize is called. What is polled in the host's progress must be taken back
- * before that (host_poll_mpich.c). A thread that makes carriers ahead must have ended before that,
- * too: on Open MPI it would wait for the lock that the host holds around the call-backs.
+ * The first thing that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF, latest
+ * first, and the applications' delete call-backs may still use and free windows (MPI 4.1, 11.2.4).
+ * So the engine ends in the delete call-back of an attribute that is set before all others, right
+ * after initialisation. Where that was not possible, since this library was loaded later, it ends
+ * when MPI_Finalize is called. Polls in the host's progress must be taken back before that
+ * (host_poll_mpich.c). A thread that makes carriers ahead must have ended before that, too: on Open
+ * MPI it would wait for the lock that the host holds around the call-backs.
  *
  * No locks: MPI is initialised and finalized by one thread. Neighbours: engine_get.c, stats.c and
  * traced.c, which end here; session.c, for programs without MPI_Init.
@@ -64,7 +63,8 @@ static void hook_the_end(void)
     PMPI_Comm_free_keyval(&keyval);
 }
 
-/* Spawned processes have the environment of their parents, of which it has been told. */
+/* begin_job does not report on the environment in spawned processes: it is that of their parents,
+ * which have reported it. */
 static void begin_job(void)
 {
     MPI_Comm parent = MPI_COMM_NULL;
@@ -117,7 +117,7 @@ MRMA_PUBLIC int PMPI_Init_thread(int *argc, char ***argv, int required, int *pro
 }
 MRMA_EXPORT_MPI(Init_thread);
 
-/* A host may read then what it would read in MPI_Init. */
+/* A host may read in MPI_T_init_thread what it otherwise reads in MPI_Init. */
 MRMA_PUBLIC int PMPI_T_init_thread(int required, int *provided)
 {
     int rc;

@@ -2,13 +2,13 @@
 /*
  * memory.c - MPI_Alloc_mem and MPI_Free_mem (MPI 4.1, 10.2).
  *
- * Memory comes from the engine's heap of its own for it, so that windows over it are mapped by the
- * processes of the node; otherwise it is as the hosts' is: children of fork have copies, and what
- * is not freed stays after MPI_Finalize. With MPIRMA_ALLOC_MEM=host it is the host's. Info keys:
- * mpi_minimum_memory_alignment (bytes, a power of two), mpirma_populate (true: pages at once).
- * Errors, raised on MPI_COMM_WORLD: MPI_ERR_ARG for a negative size, _NO_MEM, _INFO_VALUE;
- * MPI_ERR_BASE for memory that is not the start of a block from MPI_Alloc_mem. MPI_Free_mem takes a
- * null pointer, as both hosts give one for size 0. The heap has its own lock.
+ * Memory comes from a heap of the engine that is only for it, so that the processes of the node map
+ * windows over it; otherwise it behaves as the hosts' memory does: children of fork have copies,
+ * and what is not freed stays after MPI_Finalize. With MPIRMA_ALLOC_MEM=host it is the host's
+ * memory. Info keys: mpi_minimum_memory_alignment (bytes, a power of two), mpirma_populate (true:
+ * pages at once). Errors, raised on MPI_COMM_WORLD: MPI_ERR_ARG for a negative size, _NO_MEM,
+ * _INFO_VALUE; MPI_ERR_BASE for memory that is not the start of a block from MPI_Alloc_mem.
+ * MPI_Free_mem takes a null pointer, as both hosts give one for size 0. The heap has its own lock.
  *
  * Neighbours: heap.h, which allocates; win_info.c, which reports values that are not understood.
  */

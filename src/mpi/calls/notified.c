@@ -3,7 +3,7 @@
  * notified.c - notified access of mpi-rma.h (doc/notified.md): put, get and accumulate that raise a
  * notification. What a target does with it is in notified_take.c.
  *
- * As put_get.c and accumulate.c, and the number of the notification is checked first.
+ * The calls work as in put_get.c and accumulate.c; the number of the notification is checked first.
  * No state, no locks.
  *
  * Neighbours: transfer.h and accumulate.h, which check the other arguments; rma.h.
@@ -18,7 +18,7 @@
 #include "mpi/traced/traced.h"
 #include "rma/layer/fast.h"
 
-/* Make *op an operation that has nothing yet but its notification. MRMA_ERR_ARG: there is no such
+/* begin makes *op an operation that has only its notification yet. MRMA_ERR_ARG: there is no such
  * number. */
 static int begin(const struct win_rec *rec, struct rma_op *op, int number)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * notified_fortran.h - notified access as the module of include/mpi-rma-f08.f90 calls it: handles
- * are the integers that mpi_f08 has in MPI_VAL, flags are 0 or 1, all else is as in
- * mpi-rma.h. Each function is the one there whose name it has before _f, and returns the same.
+ * are the integers that mpi_f08 has in MPI_VAL, flags are 0 or 1, and everything else is as in
+ * mpi-rma.h. Each function does what the function of mpi-rma.h does whose name it has in front of
+ * _f, and returns the same.
  */
 #ifndef MRMA_MPI_CALLS_NOTIFIED_FORTRAN_H
 #define MRMA_MPI_CALLS_NOTIFIED_FORTRAN_H

@@ -3,8 +3,9 @@
  * notified_take.c - the calls of notified access by which a target counts, awaits and takes
  * notifications (mpi-rma.h, doc/notified.md).
  *
- * MPI_PROC_NULL as source gives at once what is awaited, as a receive from it does (MPI 4.1, 3.10),
- * of a window and of numbers that exist; none has come from it. No state, no locks.
+ * If the source is MPI_PROC_NULL a call gets at once what it awaits, as a receive from
+ * MPI_PROC_NULL does (MPI 4.1, 3.10), if window and numbers exist; calls that count find no
+ * notification from it. No state, no locks.
  *
  * Neighbours: notified.c, the operations; notify_request.h, the requests; rma.h, which counts.
  */
@@ -19,9 +20,9 @@
 #include "mpi/traced/traced.h"
 #include "rma/rma.h"
 
-/* What is awaited, as src/rma takes it, in *what; place is where the call stores its result, which
- * is called name. OP_NOTHING: of MPI_PROC_NULL, and all else is
- * right. */
+/* describe sets *what to what is awaited, as src/rma takes it. place is where the call stores its
+ * result; name is the name of that argument. OP_NOTHING: the source is MPI_PROC_NULL, and
+ * everything else is right. */
 static int describe(const struct win_rec *rec, int source, int first, int n, MPI_Count count,
                     const void *place, const char *name, struct rma_notified *what)
 {
@@ -46,7 +47,7 @@ static int ended(const struct win_rec *rec, const char *func, int err, int sourc
                : win_fail_target(rec, func, err, source);
 }
 
-/* For a record of the call: -1 is any source. */
+/* peer_of returns the source for the record of the call: -1 is any source. */
 static int peer_of(int source)
 {
     return source < 0 ? -1 : source;
@@ -55,7 +56,7 @@ static int peer_of(int source)
 /* A function of src/rma that tells how many notifications have come. */
 typedef int teller(struct win *w, int source, int number, uint64_t *come);
 
-/* What how tells, in *come. place: where the caller is told. */
+/* tell calls how, which sets *come. place is where the caller gets the result. */
 static int tell(const struct win_rec *rec, teller *how, int source, int number, const void *place,
                 uint64_t *come)
 {
@@ -98,7 +99,7 @@ MRMA_PUBLIC int PMPIRMA_Notify_reset(MPI_Win win, int source, int number, MPI_Co
 }
 EXPORT_MPIRMA(Notify_reset);
 
-/* What is taken: of one number or of any of n, the first being first, count notifications. */
+/* What is taken: count notifications of one of the n numbers from first on. */
 struct asked {
     int source, first, n;
     MPI_Count count;
@@ -107,7 +108,8 @@ struct asked {
 /* A function of src/rma that takes notifications: it waits for them, or looks. */
 typedef int taker(struct win *w, const struct rma_notified *what, int *taken);
 
-/* *taken: of which number; -1: of none. place, called name: where the caller is told that. */
+/* *taken is the number whose notifications were taken; -1: none. place is where the caller gets
+ * that; name is the name of that argument. */
 static int take(const struct win_rec *rec, taker *how, const struct asked *a, const int *place,
                 const char *name, int *taken)
 {

@@ -3,12 +3,12 @@
  * put_get.c - MPI_Put, MPI_Get, their request forms and the large-count forms of these (MPI 4.1,
  * 12.3.1, 12.3.2 and 12.3.5).
  *
- * Look up the window, check, describe the operation on the stack, hand it down.
- * Buffers belong to the caller until the operation is complete; datatypes may be
- * freed at once. Displacements count in the target's displacement unit, in
- * dynamic windows they are addresses of the target. Errors: MPI_ERR_WIN (said by
- * the host), _COUNT, _RANK, _DISP, _TYPE, _RMA_SYNC, _RMA_RANGE. The large-count forms are
- * exported on every host (declared.h). No state, no locks.
+ * Each call looks up the window, checks its arguments, describes the operation on the stack, and
+ * hands it down. Buffers belong to the caller until the operation is complete; datatypes may be
+ * freed at once. Displacements count in the target's displacement unit; in dynamic windows they are
+ * addresses of the target. Errors: MPI_ERR_WIN (returned by the host), _COUNT, _RANK, _DISP, _TYPE,
+ * _RMA_SYNC, _RMA_RANGE. The large-count forms are exported on every host (declared.h). No state,
+ * no locks.
  *
  * Neighbours: window_call.h, the frame of each call; transfer.h, which notified operations share;
  * rma/layer/fast.h, the short cuts.
@@ -47,8 +47,8 @@ static inline int put(const struct win_rec *rec, PUT_PARAMS(int64_t))
 PUT(WINDOW_GENERAL, Put, int);
 PUT(WINDOW_ENTRY, Put_c, MPI_Count);
 
-/* The same count of a known contiguous type on both sides, len bytes, and nothing is wrong with the
- * arguments. */
+/* put_known puts the same count of a known contiguous type on both sides, len bytes; nothing is
+ * wrong with the arguments. */
 static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *oaddr, size_t count,
                                                const struct dtype *type, int target, MPI_Aint disp,
                                                size_t len)

@@ -2,8 +2,8 @@
 /*
  * request_ops.c - see request_ops.h.
  *
- * An operation as in put_get.c and accumulate.c, with a request (request.h) that is made before it
- * is issued, since an operation cannot be taken back. No state, no locks.
+ * The operations are those of put_get.c and accumulate.c, with a request (request.h) that is made
+ * before the operation is issued, since an operation cannot be taken back. No state, no locks.
  *
  * Neighbours: transfer.h and accumulate.h, the operations; request.c, the requests.
  */
@@ -14,8 +14,8 @@
 #include "mpi/calls/transfer.h"
 #include "mpi/requests/request.h"
 
-/* Makes a cleared operation and its request, *out, for which the application has the address place.
- * MRMA_ERR_ARG (there is none), MRMA_ERR_NO_MEM. */
+/* request_for makes a cleared operation and its request, *out, which the application gets at the
+ * address place. MRMA_ERR_ARG (place is NULL), MRMA_ERR_NO_MEM. */
 static int request_for(struct rma_op *op, const char *func, const MPI_Request *place,
                        struct mpi_request **out)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * request_ops.h - the request-based operations (MPI 4.1, 12.3.5), of which the int and the
- * large-count forms differ in nothing but the type of their counts.
+ * request_ops.h - the request-based operations (MPI 4.1, 12.3.5), whose int and large-count forms
+ * differ only in the type of their counts.
  *
- * rec is a window of ours. Each returns what the entry point returns; *request is set without
- * error.
+ * rec is a window of this library. Each function returns what the entry point returns; *request is
+ * set if there is no error.
  */
 #ifndef MRMA_MPI_CALLS_REQUEST_OPS_H
 #define MRMA_MPI_CALLS_REQUEST_OPS_H

@@ -3,12 +3,12 @@
  * session.c - programs that use sessions, with or without MPI_Init (MPI 4.1, 11.3).
  *
  * The engine ends with the last session, unless the world model is in use: then MPI_Finalize ends
- * it (init.c). Exported on every host (declared.h); one without sessions gives an error here, and
- * a program for it calls none of these.
+ * it (init.c). The functions are exported on every host (declared.h); on a host without sessions
+ * they return an error, and a program for such a host does not call them.
  *
- * No locks, no state: sessions are counted in host/own_comm.c, which also keeps a first session of
- * one thread apart from the last one of another. Neighbours: engine_get.c, which ends the
- * engine; carrier.h; agree_library.c.
+ * No locks, no state: host/own_comm.c counts sessions, and makes a thread with a first session wait
+ * until another thread has ended the last one. Neighbours: engine_get.c, which ends the engine;
+ * carrier.h; agree_library.c.
  */
 #include <mpi.h>
 
@@ -38,7 +38,7 @@ MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, HOST
 }
 MRMA_EXPORT_MPI(Session_init);
 
-/* The host's call may wait for other processes, so the next session does not wait for it. */
+/* The host's call may wait for other processes, so the next session does not wait for this call. */
 MRMA_PUBLIC int PMPI_Session_finalize(HOST_SESSION *session)
 {
     int rc;

@@ -3,15 +3,15 @@
  * spawn.c - MPI_Comm_spawn, MPI_Comm_spawn_multiple (MPI 4.1, 11.8): the children get the library,
  * and its settings.
  *
- * A host starts children in the environment of its launcher, in which nothing is preloaded where
- * mpi-rma-run did that for each process. A window over parents and children needs the library in
- * all of them, with the same settings. So at the root, where alone commands and arguments have a
- * meaning, "COMMAND ARGUMENTS" becomes "env LD_PRELOAD=... MPIRMA_X=... COMMAND ARGUMENTS": the
- * hosts' info keys for an environment do not exist (MPICH) or hold 255 characters (Open MPI).
- * LD_PRELOAD is handed on where it names this library; a program that is linked with it is trusted
- * to start such programs. LD_LIBRARY_PATH is handed on, since it may have decided which MPI
- * library is behind this one, which the children must have, too. A command that is not found here
- * is left to the host as it is, which reports it or looks elsewhere.
+ * A host starts children in the environment of its launcher, in which nothing is preloaded, since
+ * mpi-rma-run preloads the library for each process. A window over parents and children needs the
+ * library in all of them, with the same settings. So at the root, the only process whose commands
+ * and arguments have a meaning, "COMMAND ARGUMENTS" becomes "env LD_PRELOAD=... MPIRMA_X=...
+ * COMMAND ARGUMENTS": the hosts' info keys for an environment do not exist (MPICH) or hold 255
+ * characters (Open MPI). LD_PRELOAD is handed on where it names this library; a program that is
+ * linked with it is trusted to start such programs. LD_LIBRARY_PATH is handed on, since it may have
+ * decided which MPI library is behind this one, and the children must have the same. A command that
+ * is not found here goes to the host as it is, which reports it or looks elsewhere.
  *
  * No locks, nothing is kept.
  *
@@ -47,7 +47,7 @@ static bool is_handed_on(const char *variable)
     return strncmp(variable, "MPIRMA_", 7) == 0 && strchr(variable, '=') != NULL;
 }
 
-/* Will env find it, too, and not take it for a variable? */
+/* is_found returns whether env will find the command, too, and not take it for a variable. */
 static bool is_found(const char *command)
 {
     char *path = strdup(getenv("PATH") ? getenv("PATH") : ""), *rest = NULL;
@@ -80,7 +80,8 @@ static size_t length(char *const *words)
     return n;
 }
 
-/* The arguments of env that start the command; NULL: it is to be started as it is, or no memory. */
+/* wrapped returns the arguments of env that start the command; NULL: the command is started as it
+ * is, or there is no memory. */
 static char **wrapped(const char *command, char *const *argv)
 {
     const size_t args = length(argv);
@@ -102,7 +103,7 @@ static char **wrapped(const char *command, char *const *argv)
     return all;
 }
 
-/* Do the commands have a meaning here, and is the library wanted? */
+/* is_root returns whether the commands have a meaning here, and the library is in use. */
 static bool is_root(int root, MPI_Comm comm)
 {
     int rank = -1, inter = 0;
@@ -124,7 +125,7 @@ MRMA_PUBLIC int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs,
 }
 MRMA_EXPORT_MPI(Comm_spawn);
 
-/* What MPI_Comm_spawn_multiple starts, as the host is told. */
+/* What MPI_Comm_spawn_multiple starts, as the host gets it. */
 struct started {
     char **commands;
     char ***argvs;

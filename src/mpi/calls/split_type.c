@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * split_type.c - MPI_Comm_split_type (MPI 4.1, 7.4.2), so that its nodes are those of windows.
+ * split_type.c - MPI_Comm_split_type (MPI 4.1, 7.4.2), replaced so that its nodes are those of
+ * windows.
  *
- * A program that splits by MPI_COMM_TYPE_SHARED expects to share memory in what it gets. Hence this
- * split, and those by a type of hardware, follow what this library calls a node (sys/node.h), and
- * the pretended ones of MPIRMA_RANKS_PER_NODE, as windows over the communicator do
- * (rma/create/node_targets.c). All other types, and intercommunicators, are the host's.
+ * A program that splits by MPI_COMM_TYPE_SHARED expects to share memory in the communicator that it
+ * gets. So this split, and splits by a type of hardware, follow what this library calls a node
+ * (sys/node.h), and the pretended nodes of MPIRMA_RANKS_PER_NODE, as windows over the communicator
+ * do (rma/create/node_targets.c). All other types, and intercommunicators, are the host's.
  *
- * A process may give MPI_UNDEFINED, whatever type the others give, so nobody knows alone whose
- * split it is. Therefore all tell each other first, in one all-gather, and decide alike. Before
- * that they find out whether all have the library (agree_library.h).
+ * A process may give MPI_UNDEFINED, whatever type the others give, so no process knows alone
+ * whether this library or the host does the split. Therefore all processes first tell each other,
+ * in one all-gather, and come to the same decision. Before that they find out whether all have the
+ * library (agree_library.h).
  *
- * Hardware is found by hwloc, from where the calling thread may run. Of one type (guided) a process
- * belongs to the object that has all its processing units, or to none. Unguided, the first level
- * counts that divides the communicator, from the node down to the core; so a program that splits
- * again and again comes to its end with MPI_COMM_NULL. No state, no locks.
+ * hwloc finds the hardware, from the processing units on which the calling thread may run. In a
+ * guided split, by one type, a process belongs to the object that has all its processing units, or
+ * to none. An unguided split takes the first level that divides the communicator, from the node
+ * down to the core; so a program that splits again and again finally gets MPI_COMM_NULL. No state,
+ * no locks.
  *
  * Neighbours: topo.c, which knows the hardware; node.c, which knows the node.
  */
@@ -47,14 +50,14 @@ enum kind { KIND_NONE, KIND_HOST, KIND_ONE, KIND_UNGUIDED };
 /* What a process tells the others. */
 struct split_record {
     struct node_id node;
-    int32_t pretended;      /* its node, of those that are pretended */
+    int32_t pretended;      /* number of its node, if nodes are pretended */
     int32_t kind;           /* enum kind */
     int32_t err;            /* enum mrma_err */
-    int32_t object[LEVELS]; /* by level; KIND_ONE has one only. -1: in none */
+    int32_t object[LEVELS]; /* object by level; KIND_ONE has only one. -1: it is in none */
 };
 
-/* Is it a value of mpi_hw_resource_type that this library knows? *type: hwloc's name, or NULL for
- * the node. */
+/* read_resource returns whether info has a value of mpi_hw_resource_type that this library knows.
+ * *type is hwloc's name for it, or NULL for the node. */
 static bool read_resource(MPI_Info info, char *text, const char **type)
 {
     int there = 0;
@@ -98,7 +101,8 @@ static bool together(const struct split_record *a, const struct split_record *b,
            a->object[level] == b->object[level];
 }
 
-/* The first level with an object that has some of the n processes, but not all. -1: none. */
+/* dividing_level returns the first level with an object that has some of the n processes, but not
+ * all. -1: there is none. */
 static int dividing_level(const struct split_record *all, int n)
 {
     for (int level = 0; level < LEVELS; level++) {
@@ -113,7 +117,7 @@ static int dividing_level(const struct split_record *all, int n)
     return -1;
 }
 
-/* The lowest rank of the same object, or MPI_UNDEFINED. */
+/* color_of returns the lowest rank of the same object, or MPI_UNDEFINED. */
 static int color_of(const struct split_record *all, int n, int rank, int level)
 {
     if (level < 0 || all[rank].kind == KIND_NONE)
@@ -124,7 +128,7 @@ static int color_of(const struct split_record *all, int n, int rank, int level)
     return MPI_UNDEFINED;
 }
 
-/* Whose split is it? MRMA_ERR_ARG if the processes do not agree. */
+/* agree finds out what kind of split it is. MRMA_ERR_ARG if the processes do not agree. */
 static int agree(const struct split_record *all, int n, enum kind *kind)
 {
     *kind = KIND_NONE;
@@ -157,7 +161,7 @@ static int split(MPI_Comm comm, const struct split_record *all, enum kind kind, 
     return rc;
 }
 
-/* msg: what mine says of its error, or "". */
+/* msg describes the error in mine, or is "". */
 static int exchange(MPI_Comm comm, const struct split_record *mine, int type, int key,
                     MPI_Info info, const char *msg, MPI_Comm *newcomm)
 {

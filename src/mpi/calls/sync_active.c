@@ -3,9 +3,9 @@
  * sync_active.c - fence and general active target synchronization (MPI 4.1,
  * 12.5.1 and 12.5.2).
  *
- * Asserts are checked against what each call takes (12.5.5). Groups are
- * translated to window ranks by group.c. Errors: MPI_ERR_WIN (said by the host),
- * _ASSERT, _GROUP, _RMA_SYNC. No state, no locks.
+ * Asserts are checked against what each call takes (12.5.5). Groups are translated to window ranks
+ * by group.c. Errors: MPI_ERR_WIN (returned by the host), _ASSERT, _GROUP, _RMA_SYNC. No state, no
+ * locks.
  *
  * Neighbours: window_call.h; group.c, which translates groups; rma.h; errhan.c.
  */

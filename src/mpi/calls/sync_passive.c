@@ -2,10 +2,10 @@
 /*
  * sync_passive.c - locks, flushes and MPI_Win_sync (MPI 4.1, 12.5.3 and 12.5.4).
  *
- * MPI_PROC_NULL is a valid target of operations (12.3); of these calls the standard does
- * not say it. Both hosts take it, so programs that compute their neighbours lock it
- * too: it is a lock on nobody, and nothing is done. Errors: MPI_ERR_WIN (said by the
- * host), _LOCKTYPE, _RANK, _ASSERT, _RMA_SYNC. No state, no locks of its own.
+ * MPI_PROC_NULL is a valid target of operations (12.3); the standard does not say so for these
+ * calls. Both hosts accept it, so programs that compute their neighbours lock it, too: that is a
+ * lock on no process, and nothing is done. Errors: MPI_ERR_WIN (returned by the host), _LOCKTYPE,
+ * _RANK, _ASSERT, _RMA_SYNC. No state, no locks of its own.
  *
  * Neighbours: window_call.h; rma.h; rma/layer/fast.h, the short cuts; errhan.c.
  */
@@ -16,7 +16,7 @@
 #include "mpi/calls/window_call.h"
 #include "rma/layer/fast.h"
 
-/* What a rank that is none of the window's gives. */
+/* not_a_rank returns the result for a rank that the window does not have. */
 static int not_a_rank(const struct win_rec *rec, int rank)
 {
     return rank == MPI_PROC_NULL ? MRMA_SUCCESS : args_bad_rank(rec, "rank", rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * trace_region.c - what a program says about itself to whoever takes a trace: named regions, and
+ * trace_region.c - calls by which a program describes itself in a trace: named regions, and
  * MPI_Pcontrol (MPI 4.1, 15.2.4).
  *
  * State: how many regions each thread has open, and which of the first TRACE_REGIONS_DEEP are in
@@ -24,7 +24,7 @@ static _Thread_local struct {
     uint64_t recorded; /* bit d: the region d + 1 */
 } regions;
 
-/* For 1 to TRACE_REGIONS_DEEP, else 0. */
+/* bit_of returns the bit of a depth from 1 to TRACE_REGIONS_DEEP, else 0. */
 static uint64_t bit_of(unsigned depth)
 {
     return depth <= TRACE_REGIONS_DEEP ? UINT64_C(1) << (depth - 1) : 0;
@@ -53,8 +53,8 @@ MRMA_PUBLIC int PMPIRMA_Region_end(void)
 }
 EXPORT_MPIRMA(Region_end);
 
-/* What is recorded is in its file at once, so that level 2 has nothing to write out. Further
- * arguments are not handed on: what they are nobody can tell, and no host looks at them. */
+/* Records are in their file at once, so level 2 has nothing to write out. Further arguments are not
+ * handed on: their types are unknown, and no host looks at them. */
 MRMA_PUBLIC int PMPI_Pcontrol(const int level, ...)
 {
     if (mpi_trace != NULL && (level == 0 || level == 1)) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * transfer.h - what all forms of a put and of a get share, with a request or a notification and
- * without (MPI 4.1, 12.3.1, 12.3.2 and 12.3.5).
+ * transfer.h - what all forms of a put and of a get share, with or without a request or a
+ * notification (MPI 4.1, 12.3.1, 12.3.2 and 12.3.5).
  *
- * rec is a window of ours. op is cleared but for req and notify when it comes in, and describes the
- * operation as far as it got, for messages. Both return MRMA_SUCCESS, OP_NOTHING or an error.
+ * rec is a window of this library. op is cleared except for req and notify when the function is
+ * called, and afterwards describes the operation as far as it was checked, for messages. Both
+ * return MRMA_SUCCESS, OP_NOTHING or an error.
  */
 #ifndef MRMA_MPI_CALLS_TRANSFER_H
 #define MRMA_MPI_CALLS_TRANSFER_H

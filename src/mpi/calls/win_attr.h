@@ -2,9 +2,9 @@
 /*
  * win_attr.h - the five predefined attributes of a window (MPI 4.1, 12.2.6).
  *
- * They describe our window, not its carrier, so they are answered here; all other
- * attributes are the carrier's, answered by the host. The Fortran bindings of
- * both hosts do not come through PMPI_Win_get_attr: fortran_attr_*.c.
+ * They describe this library's window, not its carrier, so this library answers them; all other
+ * attributes are the carrier's, and the host answers them. The Fortran bindings of both hosts do
+ * not come through PMPI_Win_get_attr: fortran_attr_*.c.
  */
 #ifndef MRMA_MPI_CALLS_WIN_ATTR_H
 #define MRMA_MPI_CALLS_WIN_ATTR_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * win_info.c - hints between MPI_Info and struct win_hints.
+ * win_info.c - translates hints between MPI_Info and struct win_hints.
  *
  * A value that is not understood is ignored with a note in the log, as both hosts do and the
  * standard allows (MPI 4.1, 10); with MPIRMA_STRICT it is an error. mpi_assert_memory_alloc_kinds:
- * a list that names other kinds than system and mpi is not understood by this library and so, as
- * the standard has it, neither used nor reported. A window's hints that must be equal on all
+ * a list that names other kinds than system and mpi is not understood by this library. As the
+ * standard says, it is then neither used nor reported. A window's hints that must be equal on all
  * processes are compared in rma/create/win_hints.c. No state, no locks.
  *
  * Neighbours: rma/win/hints.h, which knows the keys; window.c and win_query.c.
@@ -47,7 +47,7 @@ struct win_info win_info_default(void)
     return (struct win_info){.hints = win_hints_default()};
 }
 
-/* The value of a key that info has. */
+/* find finds the value of a key in info. */
 static bool find(MPI_Info info, const char *key, char *text)
 {
     int there = 0;
@@ -84,7 +84,7 @@ int win_info_read(MPI_Info info, struct win_info *values, char *msg, size_t len)
     return err;
 }
 
-/* Is name one of the words of a list with commas? */
+/* has_word returns whether name is one of the words of a list with commas. */
 static bool has_word(const char *list, const char *name)
 {
     const size_t len = strlen(name);
@@ -94,7 +94,7 @@ static bool has_word(const char *list, const char *name)
     return false;
 }
 
-/* Each path once, in the order of the first target that has it. */
+/* show_paths writes each path once, in the order of the first target that has it. */
 static void show_paths(const struct win_rec *rec, char *buf, size_t len)
 {
     size_t at = 0;
@@ -124,7 +124,8 @@ int win_info_make(const struct win_rec *rec, MPI_Info *out)
         PMPI_Info_set(info, KINDS_KEY, rec->kinds);
     show_paths(rec, text, sizeof text);
     PMPI_Info_set(info, "mpirma_path", text);
-    /* All that this library can reach, whatever the host was asked to support (MPI 4.1, 11.4.3). */
+    /* This is all memory that this library can reach, whatever the host was asked to support (MPI
+     * 4.1, 11.4.3). */
     PMPI_Info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
     *out = info;
     return MRMA_SUCCESS;

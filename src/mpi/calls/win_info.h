@@ -17,22 +17,22 @@ struct win_info {
     char kinds[WIN_KINDS_MAX]; /* mpi_assert_memory_alloc_kinds */
 };
 
-/* win_info_default returns what holds for a window that is created with MPI_INFO_NULL. */
+/* win_info_default returns the values for a window that is created with MPI_INFO_NULL. */
 struct win_info win_info_default(void);
 
-/* win_info_read changes what info has hints for. Keys that are not known are ignored, and so is a
- * value that is not understood, with a note in the log. With MPIRMA_STRICT that is
- * MRMA_ERR_INFO_VALUE with one line in msg (len bytes), and *values is as it was. Returns
- * MRMA_SUCCESS or that. There is an engine. */
+/* win_info_read changes the values for which info has hints. Unknown keys are ignored, and so is a
+ * value that is not understood, with a note in the log. With MPIRMA_STRICT such a value is
+ * MRMA_ERR_INFO_VALUE, with one line in msg (len bytes), and *values is as it was. Returns
+ * MRMA_SUCCESS or that error. There must be an engine. */
 int win_info_read(MPI_Info info, struct win_info *values, char *msg, size_t len);
 
-/* win_info_make makes a new info object, the caller's to free, with every hint and the value in
- * use, and mpirma_path: the data paths to the targets. Returns MRMA_SUCCESS and *out, or
+/* win_info_make makes a new info object, which the caller frees, with every hint and its value in
+ * use, and with mpirma_path: the data paths to the targets. Returns MRMA_SUCCESS and *out, or
  * MRMA_ERR_NO_MEM. */
 int win_info_make(const struct win_rec *rec, MPI_Info *out);
 
 /* win_info_odd is called for a value of an info key that is not understood; expected says what
- * would be. Returns MRMA_SUCCESS after a note in the log; or, with MPIRMA_STRICT,
+ * would be understood. Returns MRMA_SUCCESS after a note in the log; or, with MPIRMA_STRICT,
  * MRMA_ERR_INFO_VALUE with one line in msg (len bytes). */
 int win_info_odd(const char *key, const char *text, const char *expected, char *msg, size_t len);
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * win_query.c - what can be asked of a window: group, attributes, info, and
- * where its shared memory is (MPI 4.1, 12.2.3, 12.2.6, 12.2.7).
+ * win_query.c - the calls that ask a window for its group, attributes, info, and where its shared
+ * memory is (MPI 4.1, 12.2.3, 12.2.6, 12.2.7).
  *
- * Name, error handler, user attributes and Fortran handle are the carrier's and
- * need nothing here, but that a trace has the name. Outputs are set only on
- * success. No state; the info in use changes under the caller's own
- * synchronization (MPI_Win_set_info is collective).
+ * Name, error handler, user attributes and Fortran handle are the carrier's and need nothing here,
+ * except that a trace records the name. Outputs are set only on success. No state; the info in use
+ * changes under the caller's own synchronization (MPI_Win_set_info is collective).
  *
- * No locks. Neighbours: win_attr.h and win_info.h, which are asked here; rma.h.
+ * No locks. Neighbours: win_attr.h and win_info.h, which are called here; rma.h.
  */
 #include <mpi.h>
 
@@ -107,7 +106,7 @@ MRMA_PUBLIC int PMPI_Win_get_info(MPI_Win win, MPI_Info *info)
 }
 MRMA_EXPORT_MPI(Win_get_info);
 
-/* Hints that cannot change any more stay as they are, without an error (10). */
+/* Hints that cannot be changed any more stay as they are, without an error (10). */
 MRMA_PUBLIC int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 {
     struct win_rec *rec = win_lookup(win);
@@ -128,8 +127,8 @@ MRMA_PUBLIC int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
 }
 MRMA_EXPORT_MPI(Win_set_info);
 
-/* MPI_Win_shared_query of a window of ours. unit_place is where the caller will store *disp_unit; it
- * is only looked at. Returns what the entry point returns. */
+/* shared_query does MPI_Win_shared_query for a window of this library. unit_place is where the
+ * caller will store *disp_unit; it is only checked. Returns what the entry point returns. */
 static int shared_query(struct win_rec *rec, int rank, MPI_Aint *size, const void *unit_place,
                         uint32_t *disp_unit, void *baseptr)
 {

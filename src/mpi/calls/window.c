@@ -2,13 +2,12 @@
 /*
  * window.c - creation and end of windows, attached memory (MPI 4.1, 12.2).
  *
- * A window is three things: ours (src/rma), its carrier in the host, and the
- * record that ties them (win_table.h). Creation makes record and carrier first,
- * since both are local, then ours, which is collective; a process that fails
- * before that point tells the others through the bootstrap exchange, so creation
- * succeeds everywhere or nowhere. A window is freed in the order that attribute
- * call-backs need: all processes agree, the carrier goes (call-backs run and see
- * a whole window), then ours.
+ * A window is three things: the window of src/rma, its carrier in the host, and the record that
+ * ties them (win_table.h). Creation makes record and carrier first, since both are local, then the
+ * window of src/rma, which is collective; a process that fails before that point tells the others
+ * through the bootstrap exchange, so creation succeeds everywhere or nowhere. A window is freed in
+ * the order that attribute call-backs need: all processes agree, then the carrier is freed
+ * (call-backs run and see a whole window), then the window of src/rma.
  *
  * No locks. Neighbours: window_call.h; carrier_stock.h, win_table.h, win_info.h; rma.h,
  * our window; boot_mpi.h, the exchange; agree_library.h.
@@ -34,7 +33,7 @@
 #include "mpi/requests/notify_request.h"
 #include "mpi/requests/request.h"
 
-/* What the caller of a creation function gave. */
+/* What the caller of a creation function has given. */
 struct win_args {
     const char *func; /* for messages */
     enum win_flavor flavor;
@@ -51,8 +50,8 @@ static const int flavors[] = {
     [WIN_DYNAMIC] = MPI_WIN_FLAVOR_DYNAMIC,
 };
 
-/* Record and carrier of a window that is to be; in the table already, but nobody
- * knows the handle. */
+/* record_make makes the record and the carrier of a window that is being created; they are in the
+ * table already, but nobody knows the handle. */
 static int record_make(const struct win_args *args, const struct win_info *info,
                        const struct boot *boot, struct win_rec **out, char *msg, size_t len)
 {
@@ -96,7 +95,8 @@ static void record_undo(struct win_rec *rec)
     win_rec_drop(rec);
 }
 
-/* Are there addresses for the window, and, where it makes memory, for its base? */
+/* check_places checks that there are addresses for the window and, where the call makes memory, for
+ * its base. */
 static int check_places(const struct win_args *args, const void *baseptr, const MPI_Win *win)
 {
     const bool makes = args->flavor == WIN_ALLOCATE || args->flavor == WIN_ALLOCATE_SHARED;
@@ -105,7 +105,7 @@ static int check_places(const struct win_args *args, const void *baseptr, const 
     return err == MRMA_SUCCESS && makes ? args_place(baseptr, "baseptr") : err;
 }
 
-/* The local half of creation. msg: what was wrong, if that is not plain. */
+/* win_prepare is the local half of creation. msg says what was wrong, if that is not plain. */
 static int win_prepare(const struct win_args *args, const struct boot *boot, struct win_info *info,
                        struct win_rec **rec, char *msg, size_t len)
 {
@@ -155,7 +155,8 @@ static void say_refusal(const struct boot_mpi *bm, char *msg, size_t len)
              why[0] != '\0' ? ": " : "", why);
 }
 
-/* A variable with a wrong value is mostly wrong for all, and one of them names it. */
+/* prepare_fail writes an error only at one process if a variable has a wrong value, since it is
+ * mostly wrong for all. */
 static int prepare_fail(const struct win_args *args, const struct boot_mpi *bm, int err,
                         const char *msg)
 {
@@ -220,9 +221,9 @@ static int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     return MPI_SUCCESS;
 }
 
-/* An entry point that makes a window, with its arguments as struct win_args has them; what it gives
- * out stands behind them. The large-count forms have a displacement unit of another type. Units
- * above INT_MAX are refused with MPI_ERR_DISP: MPI_WIN_DISP_UNIT could not report them. */
+/* An entry point that makes a window, with its arguments as struct win_args has them; its outputs
+ * stand behind them. The large-count forms have a displacement unit of another type. Units above
+ * INT_MAX are refused with MPI_ERR_DISP: MPI_WIN_DISP_UNIT could not report them. */
 #define MAKES_WINDOW(name, call, params, args, flavor, base, size, disp_unit, baseptr)           \
     MRMA_PUBLIC int PMPI_##name params                                                           \
     {                                                                                            \
@@ -243,7 +244,7 @@ static int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
 MAKES_OF_MEMORY(Win_create, int);
 MAKES_OF_MEMORY(Win_create_c, MPI_Aint);
 
-/* The memory is the library's and goes with the window. */
+/* The memory is the library's and is freed with the window. */
 #define MAKES_WITH_MEMORY(name, call, unit_type, flavor)                                           \
     MAKES_WINDOW(name, call,                                                                       \
                  (MPI_Aint size, unit_type disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, \
@@ -253,18 +254,18 @@ MAKES_OF_MEMORY(Win_create_c, MPI_Aint);
 MAKES_WITH_MEMORY(Win_allocate, Win_allocate, int, WIN_ALLOCATE);
 MAKES_WITH_MEMORY(Win_allocate_c, Win_allocate, MPI_Aint, WIN_ALLOCATE);
 
-/* All processes on one node, else MPI_ERR_RMA_SHARED. */
+/* All processes must be on one node, else the result is MPI_ERR_RMA_SHARED. */
 MAKES_WITH_MEMORY(Win_allocate_shared, Win_allocate_shared, int, WIN_ALLOCATE_SHARED);
 MAKES_WITH_MEMORY(Win_allocate_shared_c, Win_allocate_shared, MPI_Aint, WIN_ALLOCATE_SHARED);
 
 MAKES_WINDOW(Win_create_dynamic, Win_create_dynamic, (MPI_Info info, MPI_Comm comm, MPI_Win *win),
              (info, comm, win), WIN_DYNAMIC, NULL, 0, 1, NULL);
 
-/* A delete call-back that refuses keeps the window; the agreement of all
- * processes then holds for the next attempt. An operation that a target has refused
- * since the last synchronization is reported while the window's error handler is
- * still there; the window is freed all the same, as it is everywhere else. So is one that has lost
- * a process: nothing can be agreed upon any more. */
+/* If a delete call-back refuses, the window stays, and the agreement of all processes holds for the
+ * next attempt. An operation that a target has refused since the last synchronization is reported
+ * while the window's error handler is still there; the window is freed all the same, as the other
+ * processes free it. A window that has lost a process is freed, too, since nothing can be agreed
+ * upon any more. */
 MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
 {
     MPI_Win handle = win != NULL ? *win : MPI_WIN_NULL;

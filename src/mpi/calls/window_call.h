@@ -15,10 +15,10 @@
 #include "mpi/host/host.h"
 #include "mpi/traced/traced.h"
 
-/* WINDOW_CALL defines a function: head is what stands before its parameters, params, of which win
- * is the window. traced: what records the call (traced.h). A window of the host's goes to the
- * host's function called name, with args. Else the function returns ours, an expression in which
- * rec is the window's record. */
+/* WINDOW_CALL defines a function. head stands before its parameters, params, of which win is the
+ * window. traced records the call (traced.h). If win is a window of the host, the call goes to the
+ * host's function called name, with args. Otherwise the function returns ours, an expression in
+ * which rec is the window's record. */
 #define WINDOW_CALL(head, name, traced, params, args, ours)       \
     head params                                                   \
     {                                                             \

@@ -2,9 +2,9 @@
 /*
  * agree_job.c - see agree_job.h.
  *
- * The processes that ask for the same find out by a barrier. Who does not come soon after MPI_Init
- * does not come at all, and the messages of the others cannot be taken back: a program could
- * receive one in their place. So they end the job.
+ * The processes that ask for the same find out by a barrier whether all do. A process that does not
+ * come soon after MPI_Init does not come at all, and the messages of the others cannot be taken
+ * back: its program could receive one of them. So the others end the job.
  *
  * No state, no locks. Neighbours: stats.c and traced.c, which need all processes; errhan.c, whose
  * errors may end the job.
@@ -19,8 +19,8 @@
 #include "base/log.h"
 #include "mpi/host/host.h"
 
-/* One round of the barrier: a message to one process and one from another. False: at the time of
- * end it has not come. */
+/* exchange does one round of the barrier: a message to one process and one from another. False: at
+ * the time end the message has not come. */
 static bool exchange(int to, int from, int tag, uint64_t end)
 {
     const struct timespec pause = {.tv_nsec = 100000};
@@ -36,8 +36,9 @@ static bool exchange(int to, int from, int tag, uint64_t end)
     return here;
 }
 
-/* Have all come? By messages with the highest tag, and the one below it for another use: a
- * collective call of theirs would be mistaken for one of the program in processes that have not. */
+/* all_come returns whether all have come. It sends messages with the highest tag, or the one below
+ * it for another use: processes without the variable would take a collective call for one of the
+ * program. */
 static bool all_come(enum job_use use, int rank, int nproc, uint64_t end)
 {
     int *tag, flag;

@@ -2,29 +2,29 @@
 /*
  * agree_library.c - see agree_library.h.
  *
- * A process that comes late must not be taken for one without the library. Hence the processes with
- * the library first make a call of the host that those without make as well, so that it returns
- * when all have come. From then on they do nothing else but enter a barrier; who does not is
- * without the library. Only where the barrier does not end do they send each other messages, to
- * learn who.
+ * A process that comes late must not be taken for one without the library. So the processes with
+ * the library first make a call of the host that those without it make as well, and which returns
+ * when all have come. Then they enter a barrier; a process that does not enter it is without the
+ * library. Only if the barrier does not end they send each other messages, to learn which processes
+ * these are.
  *
  * Before a window that call is MPI_Comm_create of all processes. Both hosts begin the creation of
- * any window by duplicating its communicator, and both agree upon a communicator that is created
- * by the same messages as upon a duplicate, but copy no attributes to it: to copy them would run
- * call-backs of the user, and MPI_Comm_dup and its like alone do so (MPI 4.1, 7.7.1).
+ * any window by duplicating its communicator. MPI_Comm_create uses the same messages as a
+ * duplication in both, but copies no attributes: that would run call-backs of the user, and only
+ * MPI_Comm_dup and its like do so (MPI 4.1, 7.7.1).
  *
- * Before MPI_Comm_split_type the call is the host's MPI_Comm_split_type itself. There processes
- * without the library leave the call and go on with the program, so the others meet on the
- * communicator itself: by a collective call, which the program cannot receive. They send messages
- * on it only where the barrier has not ended, and then the call fails.
+ * Before MPI_Comm_split_type the call is the host's MPI_Comm_split_type itself. Processes without
+ * the library leave that call and go on with the program, so the others meet on the communicator
+ * itself, by a collective call, which the program cannot receive. They send messages on it only if
+ * the barrier has not ended, and then the call fails.
  *
- * That a communicator has met is an attribute of it, which duplicates inherit. Its processes have
- * all set it or none of them, so they decide alike, whatever other threads do meanwhile; what a
- * process knows from other communicators would not do.
+ * A communicator whose processes have met has an attribute, which duplicates inherit. Either all of
+ * its processes have set it or none, so they decide alike, whatever other threads do meanwhile;
+ * what a process knows from other communicators may differ between processes.
  *
  * No locks: Open MPI holds a lock of its own while it calls the user's call-backs for attributes,
- * and these may make windows. So no lock of this file may be held over a call about attributes. The
- * key is published by a compare-and-swap; who comes second frees its own.
+ * and these may make windows. So no lock of this file may be held during a call about attributes.
+ * The key is published by a compare-and-swap; a thread that comes second frees its own key.
  *
  * Neighbours: win.c, which creates windows; split_type.c; boot_report.c, which tells of long waits.
  */
@@ -42,16 +42,17 @@
 #include "base/text.h"
 #include "mpi/host/host.h"
 
-/* For who has come already, on an oversubscribed machine: to enter the barrier, and then to send
- * messages. */
+/* The time that processes which have come already have, on an oversubscribed machine, to enter the
+ * barrier, and then again to send messages. */
 #define BARRIER_NS UINT64_C(10000000000)
 #define ANSWER_NS UINT64_C(5000000000)
 
-enum { TAG = 32767 }; /* the host may use small ones of its own */
+enum { TAG = 32767 }; /* the host may use small tags of its own */
 
 static _Atomic int key = MPI_KEYVAL_INVALID;
 
-/* A copy function of its own, since the address of the host's would be needed at load. */
+/* copy_attr is used since the address of the host's copy function would be needed when the library
+ * is loaded. */
 static int copy_attr(MPI_Comm comm, int keyval, void *extra, void *value, void *copy, int *flag)
 {
     (void)comm, (void)keyval, (void)extra;
@@ -105,7 +106,7 @@ void meet_end(void)
         PMPI_Comm_free_keyval(&known);
 }
 
-/* At first others may need no more than the processor. */
+/* At first pause_since only yields, since the others may need only the processor. */
 static void pause_since(uint64_t began)
 {
     const struct timespec a_while = {.tv_nsec = 1000000};
@@ -135,7 +136,8 @@ static bool barrier_ends(MPI_Request *barrier)
     return true;
 }
 
-/* here[rank]: a message of its has come. True: the barrier has ended after all. */
+/* hear_all sets here[rank] if a message of that rank has come. True: the barrier has ended after
+ * all. */
 static bool hear_all(MPI_Comm own, MPI_Request *barrier, int size, MPI_Request *requests,
                      bool *here)
 {
@@ -160,7 +162,7 @@ static bool hear_all(MPI_Comm own, MPI_Request *barrier, int size, MPI_Request *
     return false;
 }
 
-/* True: nobody is, the barrier has ended. */
+/* find_absent finds the absent ranks. True: none is absent, since the barrier has ended. */
 static bool find_absent(MPI_Comm own, MPI_Request *barrier, int size, char *text, size_t len)
 {
     MPI_Request *requests = calloc(2 * (size_t)size, sizeof *requests);
@@ -171,12 +173,12 @@ static bool find_absent(MPI_Comm own, MPI_Request *barrier, int size, char *text
         ended = hear_all(own, barrier, size, requests, here);
         text_show_unmarked(here, size, text, len);
     }
-    free(requests); /* what is still under way stays so: nobody can end it */
+    free(requests); /* messages still under way are left so, since nobody can end them */
     free(here);
     return ended;
 }
 
-/* A copy without attributes; the errors of what is done on it are this file's. */
+/* create_copy makes a copy without attributes, whose errors this file handles. */
 static int create_copy(MPI_Comm comm, MPI_Comm *own)
 {
     MPI_Group all;
@@ -189,8 +191,8 @@ static int create_copy(MPI_Comm comm, MPI_Comm *own)
     return rc == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*own, MPI_ERRORS_RETURN) : rc;
 }
 
-/* What is met on then is the communicator itself: processes without the library have left the call,
- * and would not come to a communicator of its own. */
+/* The processes then meet on the communicator itself: processes without the library have left the
+ * call, and would not take part in making another communicator. */
 static int split_alike(MPI_Comm comm, MPI_Comm *own)
 {
     MPI_Comm node = MPI_COMM_NULL;

@@ -6,11 +6,11 @@
  * others refuse communicators of one process, or look for a network each time that a window is
  * made. Which components there are is settled when Open MPI is initialised, by the MCA parameter
  * "osc": from the environment, where mpiexec --mca puts it, else from a file. Under this library no
- * window of the host's own moves data, so for as long as initialisation takes all components but sm
- * are left out, whatever the parameter says. (They are left out by name, since Open MPI cannot be
- * initialised where a component that is asked for by name does not exist.) What the application
- * starts afterwards finds the environment as it was. With MPIRMA_DISABLE nothing is changed: then
- * the host's windows are in use.
+ * window of the host moves data. So during initialisation all components but sm are left out,
+ * whatever the parameter says. (They are left out by name, since Open MPI cannot be initialised if
+ * a component that is asked for by name does not exist.) Programs that the application starts
+ * afterwards find the environment as it was. With MPIRMA_DISABLE nothing is changed, since the
+ * host's windows are in use then.
  *
  * Every window of MPICH duplicates its communicator, and a process has a fixed number of context
  * ids for communicators. MPI_Win_allocate_shared of MPICH ends the process in an assertion when
@@ -38,8 +38,8 @@
 static const char selection[] = "^monitoring,portals4,pt2pt,rdma,ucx";
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned initialising; /* calls that are on their way */
-static bool changed;          /* by the first of them */
+static unsigned initialising; /* how many calls are on their way */
+static bool changed;          /* the first of them has changed the environment */
 static char *before;          /* the parameter before the first of them; NULL: it was not set */
 
 void carrier_before_init(void)
@@ -49,7 +49,7 @@ void carrier_before_init(void)
         const char *now = getenv(PARAMETER);
 
         before = now != NULL ? strdup(now) : NULL;
-        /* What could not be put back is left as it is. */
+        /* If the parameter cannot be put back it is left as it is. */
         changed = host_is_openmpi() && (now == NULL || before != NULL);
         if (changed)
             setenv(PARAMETER, selection, 1);
@@ -71,7 +71,8 @@ void carrier_after_init(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The parameter when the host was initialised, as its tools interface tells. */
+/* ask_parameter reads the value that the parameter had when the host was initialised, which the
+ * host's tools interface tells. */
 static void ask_parameter(char *buf, int len)
 {
     int level, index, count;
@@ -91,7 +92,9 @@ static void ask_parameter(char *buf, int len)
 
 static int refused_by_openmpi(const char *reason, char *msg, size_t len)
 {
-    enum { LEN = 4096 }; /* that of Open MPI's parameters; a thread may have little stack */
+    enum {
+        LEN = 4096
+    }; /* room for the longest of Open MPI's parameters; a thread may have little stack */
     char *selected = malloc(LEN);
 
     if (selected != NULL)

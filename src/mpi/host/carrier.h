@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 /* carrier_before_init is called before every call that initialises the host, at any thread level
- * and for sessions: what the host reads only then is set so that carriers can be made. Calls may
+ * and for sessions: it sets what the host reads only then, so that carriers can be made. Calls may
  * nest and overlap. Any thread. */
 void carrier_before_init(void);
 
@@ -24,9 +24,9 @@ void carrier_before_init(void);
 void carrier_after_init(void);
 
 /* carrier_make makes a carrier on self, a communicator of this process alone whose errors return.
- * The caller sees to it that one is made at a time. Returns MRMA_SUCCESS and *carrier, a
- * window of the host's that its Win_free frees; or MRMA_ERR_OTHER with one line in msg (len bytes)
- * that says what the host refused and what to do. */
+ * The caller makes sure that only one is made at a time. Returns MRMA_SUCCESS and *carrier, a
+ * window of the host, which the host's Win_free frees; or MRMA_ERR_OTHER with one line in msg (len
+ * bytes) that says what the host refused and what to do. */
 int carrier_make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len);
 
 #endif

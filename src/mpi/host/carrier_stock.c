@@ -2,14 +2,15 @@
 /*
  * carrier_stock.c - see carrier_stock.h.
  *
- * MPI_Init_thread fills the stock while no other thread can be in a call that has begun to take a
- * context id and waits for other processes with it. When half of the stock is gone a thread of the
- * library's own makes carriers until it is full. That thread may wait as long as such calls of the
- * program take, and nobody waits for it unless the stock is empty. It begins with the first refill,
- * and ends when the stock is full, so that few programs ever have it.
+ * MPI_Init_thread fills the stock, when no other thread can be in a call that has begun to take a
+ * context id and waits for other processes. When half of the stock is used up a thread of the
+ * library makes carriers until the stock is full. That thread may wait as long as such calls of the
+ * program take, and nobody waits for it unless the stock is empty. It begins with the first refill
+ * and ends when the stock is full, so few programs ever have it.
  *
- * One carrier is made at a time, since the host knows one creation at a time on a communicator.
- * "making" says that somebody does it, and who needs one waits for that on the condition.
+ * Only one carrier is made at a time, since the host allows one creation at a time on a
+ * communicator. "making" says that a thread is making one; a thread that needs a carrier then waits
+ * on the condition.
  *
  * Locks: one around what follows; never held while calling the host. Neighbours: carrier.c, which
  * makes one; win.c, which takes them; own_comm.c, which has the communicator; init.c and session.c,
@@ -35,10 +36,11 @@ static int nready;
 static MPI_Comm on;      /* the communicator of the stock, where it is open */
 static bool is_open;     /* also while it is paused */
 static bool paused;      /* nobody fills it */
-static bool refused;     /* the host has given none to who filled it */
-static bool making;      /* somebody is in the host for a carrier */
+static bool refused;     /* the host has refused a carrier to the thread that filled the stock */
+static bool making;      /* a thread is in the host to make a carrier */
 static bool has_filler;  /* filler is to be joined */
-static pthread_t filler; /* makes carriers, or has said by making that it makes none any more */
+static pthread_t filler; /* makes carriers, or has said, by clearing making, that it makes no
+                            more */
 
 void carrier_stock_open(MPI_Comm self)
 {
@@ -65,8 +67,8 @@ static int make(MPI_Comm self, MPI_Win *carrier, char *msg, size_t len)
     return err;
 }
 
-/* Called with the lock, when nobody makes one. What the host says of a refusal is for who needs a
- * carrier, and makes it then. */
+/* fill is called with the lock, when nobody makes a carrier. It drops the host's reason for a
+ * refusal: the thread that needs a carrier makes one itself, and gets the reason then. */
 static void fill(void)
 {
     char msg[8];
@@ -94,8 +96,9 @@ static void *fill_ahead(void *arg)
     return NULL;
 }
 
-/* Called with the lock, while nobody makes one. Does somebody make carriers now? One that has said
- * that it makes none any more needs the lock no more. */
+/* begin_filler is called with the lock, while nobody makes a carrier. Returns whether a thread
+ * makes carriers now. A former thread that has said that it makes no more does not need the lock
+ * any more. */
 static bool begin_filler(void)
 {
     sigset_t all, before;

@@ -4,9 +4,9 @@
  *
  * A program may have been compiled with a newer mpi.h than this library, and run on a newer release
  * of the host: its large-count calls and its sessions must arrive here all the same. An mpi.h that
- * has these functions declares them as they are declared here. HOST_SESSION is MPI_Session, or what
- * hosts of this interface use for it, and GET_STATUS_REQUEST is MPI_Request, const or not, as the
- * host declares it (both config.h).
+ * has these functions declares them as they are declared here. HOST_SESSION is MPI_Session, or the
+ * type that hosts of this interface use for it, and GET_STATUS_REQUEST is MPI_Request, const or
+ * not, as the host declares it (both config.h).
  */
 #ifndef MRMA_MPI_HOST_DECLARED_H
 #define MRMA_MPI_HOST_DECLARED_H

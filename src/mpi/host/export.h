@@ -11,10 +11,11 @@
 
 #define MRMA_PUBLIC __attribute__((visibility("default")))
 
-/* Data that several files of the library share: reached without the global offset table. */
+/* For data that several files of the library share, so that they are reached without the global
+ * offset table. */
 #define MRMA_HIDDEN __attribute__((visibility("hidden")))
 
-/* To stand behind the definition of PMPI_name. */
+/* Stands behind the definition of PMPI_name. */
 #define MRMA_EXPORT_MPI(name)                 \
     extern __typeof__(PMPI_##name) MPI_##name \
         __attribute__((weak, alias("PMPI_" #name), visibility("default")))

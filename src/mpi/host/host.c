@@ -4,8 +4,8 @@
  *
  * A constructor does it, so that no entry point has to ask whether it was done. A program that
  * loads MPI when it runs has no host then, and a host may be older than a function; such a member
- * is one of those below, which have another type than the function that they stand for: they look
- * at no argument, and the caller removes what it has passed.
+ * is one of the functions below. These have another type than the function for which they stand,
+ * which does no harm: they look at no argument, and the caller removes what it has passed.
  *
  * No locks: the table is filled before there are other threads, or by the thread that initialises
  * MPI. Neighbours: host_check.c, which finds a host that is loaded later; own_comm.h; all entry
@@ -50,8 +50,8 @@ static void world_raise(int class)
         PMPI_Comm_call_errhandler(MPI_COMM_WORLD, class);
 }
 
-/* A call of a function that the host does not have. Where there is no MPI_COMM_WORLD, nothing can
- * be raised. */
+/* absent is called for a function that the host does not have. Where there is no MPI_COMM_WORLD it
+ * cannot raise an error. */
 static int absent(const char *name)
 {
     const int class = MPI_ERR_OTHER;

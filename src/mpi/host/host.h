@@ -2,11 +2,11 @@
 /*
  * host.h - the host's own version of every function that this library replaces.
  *
- * One table, filled when the library is loaded by looking for the next PMPI_X behind ours, or, in
- * a program that loads MPI later, before the first call of the host (host_check.h); constant from
- * then on. A host may lack a function: then the member is a function that says so and returns an
- * error, so that its absence is the error of the call that needs it. Functions that are not
- * replaced are called by their PMPI names, but for those of sessions, which an older host lacks.
+ * One table, filled when the library is loaded, by looking for the next PMPI_X behind this
+ * library's; in a program that loads MPI later, before the first call of the host (host_check.h).
+ * It does not change any more then. If the host lacks a function, the member is a function that
+ * says so and returns an error, so that only a call that needs it fails. Functions that are not
+ * replaced are called by their PMPI names, except for those of sessions, which an older host lacks.
  */
 #ifndef MRMA_MPI_HOST_HOST_H
 #define MRMA_MPI_HOST_HOST_H
@@ -64,13 +64,13 @@ void *host_symbol(const char *name);
  * for. Any thread. */
 bool host_is_missing(void);
 
-/* handler_returns releases handler and returns whether it is MPI_ERRORS_RETURN. Who raises an error
- * does not call that handler: it does nothing, but Intel MPI 2021.19 ends the job then in a program
- * of the standard ABI. Any thread. */
+/* handler_returns releases handler and returns whether it is MPI_ERRORS_RETURN. Code that raises an
+ * error does not call that handler, which does nothing: Intel MPI 2021.19 would end the job then in
+ * a program of the standard ABI. Any thread. */
 bool handler_returns(MPI_Errhandler handler);
 
-/* host_use fills the table from object, what dlopen has returned for an MPI library and never
- * closes again. Nobody calls a host meanwhile, since there was none. */
+/* host_use fills the table from object, which dlopen has returned for an MPI library, and which is
+ * never closed again. Nobody calls a host meanwhile, since there was none. */
 void host_use(void *object);
 
 #endif

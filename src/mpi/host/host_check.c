@@ -2,12 +2,13 @@
 /*
  * host_check.c - see host_check.h.
  *
- * Where a program has loaded MPI so that nobody else sees its symbols, as an interpreter does, the
- * library that is found is made visible to all, and the table of host.h is filled from it.
+ * If a program has loaded MPI in such a way that nobody else sees its symbols, as an interpreter
+ * does, the MPI library that is found is made visible to all, and the table of host.h is filled
+ * from it.
  *
  * It may run before MPI is initialised: MPI_Get_library_version may be called then.
  *
- * No locks. Two threads may come at once, as two that begin a session each: both go on when the
+ * No locks. Two threads may come at once, for example if each begins a session: both go on when the
  * table is filled. Neighbours: init.c, session.c and state.c, which ask before the first call of
  * the host; host.c.
  */
@@ -33,11 +34,11 @@
 #include "mpi/host/host.h"
 #include "mpi/host/objects.h"
 
-static _Atomic bool was_checked; /* nothing is ordered by it */
+static _Atomic bool was_checked; /* it orders nothing */
 
 typedef int get_version(char *version, int *len);
 
-/* The first of an MPI library's own words: "Open MPI v4.1.4". */
+/* shorten cuts the text of an MPI library's version to its first words: "Open MPI v4.1.4". */
 static void shorten(char *version)
 {
     char *to = version;
@@ -49,8 +50,9 @@ static void shorten(char *version)
     *to = '\0';
 }
 
-/* One process of those that a launcher has started on this node speaks for all: the one that gets a
- * name that the kernel gives once, while the others look. Who cannot ask speaks. */
+/* speaks returns whether this process speaks for all processes that a launcher has started on this
+ * node: that is the one that gets a name which the kernel gives only once. A process that cannot
+ * ask speaks, too. */
 static bool speaks(void)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -93,7 +95,7 @@ static _Noreturn void end(void *object, const char *interface, const char *file)
     _Exit(127);
 }
 
-/* One object of the process. */
+/* look_at looks at one object of the process. */
 static bool look_at(void *object, void *arg)
 {
     const char *file, *interface = object_interface(object, &file);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_check.h - is the MPI library of this process the one that this library was built for?
+ * host_check.h - checks that the MPI library of this process is the one for which this library was
+ * built.
  *
  * Handles are integers on one host and pointers on the other, so a call that is passed on to the
- * wrong one fails somewhere inside of it.
+ * wrong host fails somewhere inside it.
  */
 #ifndef MRMA_MPI_HOST_HOST_CHECK_H
 #define MRMA_MPI_HOST_HOST_CHECK_H
@@ -16,8 +17,8 @@
  * to the host. Any thread, any number of times; it looks once. */
 void host_check(void);
 
-/* host_was_checked returns whether host_check has looked: it has if any call that initialises MPI,
- * or made the first window, came through this library. Any thread. */
+/* host_was_checked returns whether host_check has looked: it has looked if any call that
+ * initialises MPI, or that makes the first window, came through this library. Any thread. */
 bool host_was_checked(void);
 
 #endif

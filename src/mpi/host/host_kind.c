@@ -4,8 +4,8 @@
  *
  * The symbol is looked up among those of the whole process. What is found does not change any more,
  * and threads that look at the same time find the same. No locks. Neighbours: carrier.c and
- * host_poll.c, which ask; carrier_stock.c; win.c, which hands on who yields; mpi-rma-info, which
- * prints all.
+ * host_poll.c, which ask; carrier_stock.c; win.c, which hands on whether the host yields;
+ * mpi-rma-info, which prints all.
  */
 #define _GNU_SOURCE 1
 #include "mpi/host/host_kind.h"
@@ -38,7 +38,7 @@ static bool has(const char *symbol)
     return dlsym(RTLD_DEFAULT, symbol) != NULL;
 }
 
-/* The library has a function of that name itself, so the next one is asked for. */
+/* has_ucx asks for the next function of that name, since this library has one itself. */
 static bool has_ucx(void)
 {
     return dlsym(RTLD_NEXT, "ucp_worker_progress") != NULL;
@@ -53,7 +53,8 @@ static enum host_join find_joins(void)
     return has_ucx() ? HOST_JOIN_NETWORK_BY_UCX : HOST_JOIN_NOTHING;
 }
 
-/* Each creation of a window asks, and looking a name up in all libraries takes microseconds. */
+/* host_joins keeps its answer: each creation of a window asks, and looking up a name in all
+ * libraries takes microseconds. */
 enum host_join host_joins(void)
 {
     static _Atomic int known; /* enum host_join + 1; 0: not looked up yet */

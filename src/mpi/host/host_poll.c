@@ -82,8 +82,8 @@ void host_poll_window_made(struct rma *rma, const struct log *log)
             err = openmpi_begin(rma);
         if (joins == HOST_JOIN_NETWORK && rma_needs_host(rma) && !closed)
             err = host_poll_mpich_begin(rma);
-        /* Also where no UCX is found: it may have come with a host loaded by dlopen. If nobody
-         * calls UCX, nothing is polled. */
+        /* This is done also where no UCX is found, since UCX may have come with a host that was
+         * loaded by dlopen. If nobody calls UCX, nothing is polled. */
         if ((joins == HOST_JOIN_NETWORK_BY_UCX || joins == HOST_JOIN_NOTHING) &&
             rma_needs_host(rma))
             host_poll_ucx_begin(rma);
@@ -110,7 +110,7 @@ void host_poll_window_freed(void)
 void host_poll_end(void)
 {
     pthread_mutex_lock(&lock);
-    windows = 0; /* those that were not freed have gone */
+    windows = 0; /* windows that were not freed are gone, too */
     refusal_told = false;
     openmpi_end();
     host_poll_mpich_end();

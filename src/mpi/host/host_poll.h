@@ -6,10 +6,11 @@
  * progress here, and its agent thread must be woken for each packet. Open MPI lets others register
  * a function that its progress loop calls; there the engine polls in every blocking call of the
  * host, from the first window that uses packets to the end of the engine. MPICH from 4.3 on has
- * such a list, too (host_poll_mpich.h), and older ones on UCX are polled from a function of UCX
- * (host_poll_ucx.h); there it is the network alone that is polled, while there are windows, since a
- * look at the rings in each round of MPICH's progress slows down what goes through them. Without an
- * agent nobody else would look there, and they are polled, too. With other hosts the agent serves.
+ * such a list, too (host_poll_mpich.h); under an older MPICH on UCX the engine polls from a
+ * function of UCX (host_poll_ucx.h). There only the network is polled, while there are windows,
+ * since a look at the rings in each round of MPICH's progress slows down packets through them. If
+ * there is no agent, nobody else would look at the rings, so they are polled, too. With other hosts
+ * the agent serves.
  */
 #ifndef MRMA_MPI_HOST_HOST_POLL_H
 #define MRMA_MPI_HOST_HOST_POLL_H
@@ -18,11 +19,12 @@ struct log;
 struct rma;
 
 /* host_poll_window_made notes that a window was created, and registers the poll of rma with the
- * host if the host allows that, it has not been done and there is something to poll. If the host
- * refuses, log gets a warning, once until host_poll_end, and the agent serves. Any thread. */
+ * host if the host allows that, if it is not registered yet, and if there is something to poll. If
+ * the host refuses, log gets a warning, once until host_poll_end, and the agent serves. Any
+ * thread. */
 void host_poll_window_made(struct rma *rma, const struct log *log);
 
-/* host_poll_window_freed takes one host_poll_window_made back, behind the end of the window. Any
+/* host_poll_window_freed takes one host_poll_window_made back, after the end of the window. Any
  * thread. */
 void host_poll_window_freed(void);
 
@@ -30,13 +32,13 @@ void host_poll_window_freed(void);
  * it from within the host. No other thread is in a call of this library. */
 void host_poll_end(void);
 
-/* host_poll_close is called before the host may end. MPICH waits in its end until all that is
- * registered has gone, so what is registered with it is taken back, and nothing is registered until
+/* host_poll_close is called before the host may end. MPICH waits in its end until everything that
+ * is registered with it is gone, so the registration is taken back, and nothing is registered until
  * host_poll_open. One thread at a time ends the host. */
 void host_poll_close(void);
 
-/* host_poll_open is called when the host has ended: what is made later, in another session, may be
- * registered again. */
+/* host_poll_open is called when the host has ended: windows that are made later, in another
+ * session, may be registered again. */
 void host_poll_open(void);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_poll_gate.h - one thread at a time polls the engine from within MPICH's progress, and who
- * ends that knows when nobody does any more: he may go on to destroy the engine.
+ * host_poll_gate.h - lets one thread at a time poll the engine from within MPICH's progress. The
+ * thread that ends this knows when nobody polls any more, and may then destroy the engine.
  *
- * The caller may hold locks of MPICH, and threads that hold locks of this library may wait in calls
- * of MPICH for these. So the poll neither calls MPI nor waits for a lock: it tries the engine's, as
- * rma_host_poll_network does.
+ * The polling thread may hold locks of MPICH, and threads that hold locks of this library may wait
+ * for these in calls of MPICH. So the poll neither calls MPI nor waits for a lock: it tries the
+ * engine's, as rma_host_poll_network does.
  *
- * Whether to poll is a word of the file that uses the gate, written and read as sequentially
- * consistent:
+ * A word of the file that uses the gate says whether to poll; it is written and read with
+ * sequential consistency:
  *
  *   thread that ends                       thread in a call of MPICH
  *   A: the word says no                    C: enter
@@ -32,8 +32,8 @@ struct host_poll_gate {
     _Atomic bool busy;
 };
 
-/* host_poll_gate_enter returns whether this thread may look whether to poll: no other one is
- * inside, nor is this one, from within its own poll. C. */
+/* host_poll_gate_enter returns whether this thread may look at the word: no other thread is inside,
+ * and neither is this one, from within its own poll. C. */
 static inline bool host_poll_gate_enter(struct host_poll_gate *gate)
 {
     return !atomic_exchange_explicit(&gate->busy, true, memory_order_seq_cst);
@@ -45,8 +45,8 @@ static inline void host_poll_gate_leave(struct host_poll_gate *gate)
     atomic_store_explicit(&gate->busy, false, memory_order_release);
 }
 
-/* host_poll_gate_wait waits until nobody is inside who may have entered before the word said no.
- * Who is inside waits for nobody. B. */
+/* host_poll_gate_wait waits until no thread is inside that may have entered before the word said
+ * no. A thread inside waits for nobody. B. */
 static inline void host_poll_gate_wait(struct host_poll_gate *gate)
 {
     while (atomic_load_explicit(&gate->busy, memory_order_seq_cst))

@@ -3,21 +3,22 @@
  * host_poll_mpich.c - see host_poll_mpich.h.
  *
  * MPICH calls a function that was handed to MPIX_Async_start in each round of its progress until
- * the function says that it is done; there is no call that takes it back. MPICH's end waits for
- * that before it deletes the attributes of MPI_COMM_SELF, by which this library learns of the end
- * (init.c). So the function must have been told before MPICH's end is called: in MPI_Finalize, in
- * MPI_Session_finalize, and when the last window is freed, so that a correct program ends also
- * where its MPI_Finalize does not pass through this library.
+ * the function says that it is done; no call takes the function back. MPICH's end waits until the
+ * function is done, before it deletes the attributes of MPI_COMM_SELF, by which this library learns
+ * of the end (init.c). So the function must be made to stop before MPICH's end is called: in
+ * MPI_Finalize, in MPI_Session_finalize, and when the last window is freed, so that a correct
+ * program ends also if its MPI_Finalize does not pass through this library.
  *
- * Who may poll, and how the end waits for him, is in host_poll_gate.h; the word that says whether
- * to is state.
+ * host_poll_gate.h says which thread may poll, and how the end waits for it; the word that says
+ * whether to poll is state.
  *
  * No call of the function is needed between an end and the next begin: begin changes LEAVING back,
- * and the function goes on. Whoever changes LEAVING to OUT instead says to MPICH that it is done,
- * and then begin hands the function to MPICH anew: MPICH may have both for a moment, of which one
- * is done.
+ * and the function goes on. If instead the function changes LEAVING to OUT, it says to MPICH that
+ * it is done, and the next begin hands the function to MPICH anew: for a moment MPICH may have
+ * both, of which one is done.
  *
- * Found at run time, and declared here, since a build for MPICH 4.0 serves 5.0 as well.
+ * MPIX_Async_start is found at run time, and declared here, since a build for MPICH 4.0 serves 5.0
+ * as well.
  *
  * Neighbours: host_poll.c, whose lock is around begin and end; rma.h.
  */
@@ -34,9 +35,13 @@ struct MPIR_Async_thing;
 typedef int MPIX_Async_poll_function(struct MPIR_Async_thing *);
 typedef int async_start(MPIX_Async_poll_function *, void *state, int stream);
 
-enum { NOPROGRESS = 0, DONE = 1 };  /* MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE */
-enum { STREAM_NULL = 0x3c000000 };  /* MPIX_STREAM_NULL */
-enum state { OUT, POLLS, LEAVING }; /* MPICH does not have the function; it polls; it is to go */
+enum { NOPROGRESS = 0, DONE = 1 }; /* MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_DONE */
+enum { STREAM_NULL = 0x3c000000 }; /* MPIX_STREAM_NULL */
+enum state {
+    OUT,
+    POLLS,
+    LEAVING
+}; /* MPICH does not have the function; the function polls; the function has to stop */
 
 static _Atomic int state; /* enum state */
 static struct host_poll_gate gate;
@@ -67,7 +72,7 @@ int host_poll_mpich_begin(struct rma *rma)
     if (atomic_load_explicit(&state, memory_order_relaxed) == POLLS)
         return 0;
     polled = rma;
-    /* pairs with D, which sees what polled is */
+    /* pairs with D, which sees polled */
     if (atomic_compare_exchange_strong_explicit(&state, &leaving, POLLS, memory_order_seq_cst,
                                                 memory_order_relaxed))
         return 0;

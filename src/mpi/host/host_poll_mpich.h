@@ -3,7 +3,8 @@
  * host_poll_mpich.h - the engine's poll of the network inside MPICH's progress, by MPIX_Async_start
  * of MPICH 4.3 and later.
  *
- * Where the host does not have that function begin is not called, and end does nothing.
+ * Where the host does not have that function, host_poll_mpich_begin is not called, and
+ * host_poll_mpich_end does nothing.
  */
 #ifndef MRMA_MPI_HOST_HOST_POLL_MPICH_H
 #define MRMA_MPI_HOST_HOST_POLL_MPICH_H
@@ -15,10 +16,10 @@ struct rma;
  * at a time is in begin or end; MPICH is initialised. */
 int host_poll_mpich_begin(struct rma *rma);
 
-/* host_poll_mpich_end takes that back: when it returns nobody is in the engine from within MPICH's
- * progress, and nobody goes there any more, until the next begin. It waits for a thread that is
- * there, which waits for nobody. MPICH forgets the function when it calls it the next time, at the
- * latest when it ends. */
+/* host_poll_mpich_end ends that: when it returns no thread is in the engine from within MPICH's
+ * progress, and none enters it until the next begin. It waits for a thread that is in it, which
+ * waits for nobody. MPICH forgets the function when it next calls it, at the latest when it
+ * ends. */
 void host_poll_mpich_end(void);
 
 #endif

@@ -2,14 +2,14 @@
 /*
  * host_poll_ucx.c - see host_poll_ucx.h.
  *
- * ucp_worker_progress has had one form since UCX 1.0: a worker, whose structure nobody but UCX
- * knows, and the number of events as a result. Others in the process who use UCX come here, too,
- * and get what UCX does. If the host was loaded by dlopen without RTLD_GLOBAL, and libmpi-rma was
- * not preloaded, the host calls UCX directly, and nothing is polled.
+ * ucp_worker_progress has had one form since UCX 1.0: its argument is a worker, whose structure
+ * only UCX knows, and its result the number of events. Other users of UCX in the process come here,
+ * too, and get what UCX's function does. If the host was loaded by dlopen without RTLD_GLOBAL, and
+ * libmpi-rma was not preloaded, the host calls UCX directly, and nothing is polled.
  *
- * Who may poll, and how the end waits for him, is in host_poll_gate.h; the word that says whether
- * to is polls. A provider of libfabric that is made on UCX would come here from within the poll:
- * the gate keeps it out.
+ * host_poll_gate.h says which thread may poll, and how the end waits for it; the word that says
+ * whether to poll is polls. A provider of libfabric that is made on UCX would come here from within
+ * the poll: the gate keeps it out.
  *
  * Neighbours: host_poll.c, whose lock is around begin and end; host_kind.c; rma.h.
  */
@@ -36,8 +36,8 @@ static _Atomic bool polls;
 static struct host_poll_gate gate;
 static struct rma *polled; /* written before polls becomes true, while it is false */
 
-/* The next definition in the process's global scope; else that of a libucp that came with dlopen,
- * which stays loaded. */
+/* find_ucx returns the next definition in the process's global scope; else that of a libucp that
+ * came with dlopen, which then stays loaded. */
 static progress_fn *find_ucx(void)
 {
     progress_fn *fn = NULL;

@@ -2,12 +2,12 @@
 /*
  * host_progress.c - see host_progress.h.
  *
- * The host is asked for the status of a request that is never complete, a generalized one of the
- * library's own. Who asks so again and again must at last be told that a request is complete (MPI
- * 4.1, 3.7.6), so the call makes progress, in every MPI library, with no need of its insides; and a
- * generalized request belongs to no communicator, whose own progress would be enough for it. An
- * MPI_Iprobe on a communicator of this process alone is not: MPICH looks into a queue of the
- * process then, and moves nothing.
+ * The host is asked for the status of a request that is never complete, a generalized one of this
+ * library. A caller that asks again and again must at last be told that a request is complete (MPI
+ * 4.1, 3.7.6). So the call makes progress in every MPI library, without knowledge of its insides;
+ * and since a generalized request belongs to no communicator, the progress is not that of one
+ * communicator alone. An MPI_Iprobe on a communicator of this process alone would not do: MPICH
+ * then looks into a queue of the process, and moves nothing.
  *
  * No locks: those of the callers. Neighbours: calls/engine_get.c, which begins, ends, and hands
  * host_progress down; rma/progress/advance_host.c, which calls it.

@@ -2,8 +2,8 @@
 /*
  * host_progress.h - progress of the host, made from within the library's own waits.
  *
- * A process that waits in a call of this library must let the messages move on that it has begun
- * by calls of the host (MPI 4.1, 2.9). host_poll.h is the other direction.
+ * While a process waits in a call of this library, messages that it has begun by calls of the host
+ * must make progress (MPI 4.1, 2.9). host_poll.h is the other direction.
  */
 #ifndef MRMA_MPI_HOST_HOST_PROGRESS_H
 #define MRMA_MPI_HOST_HOST_PROGRESS_H
@@ -17,8 +17,8 @@ int host_progress_begin(void);
 void host_progress_end(void);
 
 /* host_progress makes one round of the host's progress, for all of its communicators. One thread at
- * a time, which may call MPI and holds no lock of the library; between host_progress_begin and
- * host_progress_end. Waits for nobody, but for locks of the host. */
+ * a time calls it, which may call MPI and holds no lock of the library, between host_progress_begin
+ * and host_progress_end. It waits for nobody, except for locks of the host. */
 void host_progress(void);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * objects.c - see objects.h.
  *
- * Every object is asked for the function that names an MPI library. Tools have that one, too, as a
- * wrapper, but not what converts: PMPI_Status_c2f in the interface of each host, PMPI_Comm_toint in
- * the standard ABI, which does not have the first. Open MPI and what derives from it have handles
- * that point to objects with names of their own; nobody else has these.
+ * Every object is asked for the function that names an MPI library. Tools have that function, too,
+ * as a wrapper, but they do not have the functions that convert: PMPI_Status_c2f in the interface
+ * of each host, and PMPI_Comm_toint in the standard ABI, which does not have the first. In Open MPI
+ * and libraries that derive from it handles point to objects with names that no other library has.
  *
  * No state, no locks. Neighbours: host_check.c and unused.c, which ask.
  */
@@ -64,7 +64,7 @@ void objects_visit(bool (*visit)(void *object, void *arg), void *arg)
     free(all.name);
 }
 
-/* Does the object that begins at base define that symbol itself? */
+/* defines returns whether the object that begins at base defines that symbol itself. */
 static bool defines(void *object, const char *symbol, const void *base)
 {
     const void *at = dlsym(object, symbol);

@@ -3,8 +3,8 @@
  * objects.h - the shared objects of this process, and which of them is an MPI library.
  *
  * The next definition of a function behind this library does not tell which MPI library is in use:
- * a program that loads MPI when it runs may have two, and may hide them from others' look-ups. So
- * every object is asked.
+ * a program that loads MPI when it runs may have two of them, and may hide them from the look-ups
+ * of others. So every object is asked.
  */
 #ifndef MRMA_MPI_HOST_OBJECTS_H
 #define MRMA_MPI_HOST_OBJECTS_H
@@ -16,8 +16,8 @@
 void objects_visit(bool (*visit)(void *object, void *arg), void *arg);
 
 /* object_interface returns the interface of the MPI library that an object is or brings with it, in
- * the words of MPIRMA_HOST; NULL: none. *file is then where that library is, and stays valid while
- * the library is loaded. */
+ * the words of MPIRMA_HOST, and sets *file to the library's file name, which stays valid while the
+ * library is loaded. NULL: there is none. */
 const char *object_interface(void *object, const char **file);
 
 #endif

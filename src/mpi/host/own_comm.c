@@ -3,13 +3,13 @@
  * own_comm.c - see own_comm.h (MPI 4.1, 11.2 and 11.3).
  *
  * The library's own session lives as long as the communicator that comes from it, and is not
- * counted among the program's. Sessions of the program are counted, so that a program without any
- * never asks a host for them, which may have none. A session counts from before the host has it,
- * and one that comes while the last is going waits until what the windows have used has gone: then
- * it gets that anew. MPI_Initialized of Intel MPI 2021.19 says yes in a program that has sessions
- * alone, so it is not asked there.
+ * counted among the program's. Sessions of the program are counted, so that a program without
+ * sessions never calls the host's functions for sessions, which the host may not have. A session
+ * counts from before the host has it. A session that comes while the last one is ending waits until
+ * everything that the windows have used is gone; then this is made anew. MPI_Initialized of Intel
+ * MPI 2021.19 says yes in a program that has only sessions, so it is not asked there.
  *
- * Locks: one around the count. Who makes the communicators comes alone. Neighbours:
+ * Locks: one around the count. Only one thread at a time makes the communicators. Neighbours:
  * calls/session.c, which counts; calls/engine_get.c, which needs the communicators; calls/init.c;
  * carrier_stock.c.
  */
@@ -29,7 +29,7 @@ static _Atomic bool had_session; /* so a host's MPI_Initialized may mean a sessi
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around ending and changes of sessions */
 static pthread_cond_t ended = PTHREAD_COND_INITIALIZER;
-static bool ending; /* what the last session has used goes */
+static bool ending; /* what the last session has used is being freed */
 
 static HOST_SESSION own;
 static bool has_own;
@@ -54,9 +54,10 @@ void world_begins(void)
     atomic_store_explicit(&has_world, true, memory_order_release);
 }
 
-/* Before the first session: had_session is set when the answer is there, and no thread goes on
- * before that. Otherwise a second one would take a host that was initialised before this library
- * was loaded for one without a world, or its session would be taken for the world. */
+/* look_for_world is called before the first session: it sets had_session when it has the answer,
+ * and no thread goes on before that. Otherwise a second thread would conclude that a host which was
+ * initialised before this library was loaded has no world, or would take its own session for the
+ * world. */
 static void look_for_world(void)
 {
     int up = 0;
@@ -101,7 +102,7 @@ bool sessions_open(void)
     return atomic_load_explicit(&sessions, memory_order_acquire) > 0;
 }
 
-/* A split, since a dup would run copy call-backs of the user. */
+/* first_from_world uses a split, since a dup would run copy call-backs of the user. */
 static int first_from_world(MPI_Comm *first)
 {
     return PMPI_Comm_split(MPI_COMM_SELF, 0, 0, first) == MPI_SUCCESS ? MRMA_SUCCESS
@@ -163,7 +164,8 @@ void self_make_ahead(void)
         carrier_stock_fill();
 }
 
-/* What was made from MPI_COMM_SELF does not outlive it, as windows of a session do. */
+/* A communicator that was made from MPI_COMM_SELF ends with it, while windows of a session may live
+ * longer. */
 int self_make(struct self *self)
 {
     if (has_ahead && sessions_open() && !has_own)

@@ -2,9 +2,9 @@
 /*
  * call_site.c - see call_site.h.
  *
- * The stack is walked up to the first address that is in no library of MPI. File and line are what
- * addr2line says, in a process of its own, without the libraries that are preloaded here. No state,
- * no locks.
+ * The stack is walked up to the first address that is in no library of MPI. addr2line tells file
+ * and line; it runs in a process of its own, without the libraries that are preloaded here. No
+ * state, no locks.
  */
 #include "mpi/process/call_site.h"
 
@@ -38,7 +38,8 @@ struct place {
     uintptr_t offset; /* as addr2line takes it */
 };
 
-/* Of the instruction before a return address. False: it is in no file, or in a library of MPI. */
+/* place_of finds the place of the instruction before a return address. False: it is in no file, or
+ * in a library of MPI. */
 static bool place_of(const void *address, struct place *at)
 {
     const uintptr_t call = (uintptr_t)address - 1;
@@ -55,7 +56,8 @@ static bool place_of(const void *address, struct place *at)
     return at->path != NULL;
 }
 
-/* A library that was linked into the program cannot be told from it. */
+/* stands_apart returns whether this library is an object of its own: one that was linked into the
+ * program cannot be told from it. */
 static bool stands_apart(void)
 {
     Dl_info info;
@@ -64,7 +66,8 @@ static bool stands_apart(void)
            call_site_is_mpi(info.dli_fname);
 }
 
-/* The name of the function of MPI that a return address lies in, if it does. */
+/* name_call sets *call to the name of the function of MPI in which a return address lies, if it
+ * lies in one. */
 static void name_call(const void *address, const char **call)
 {
     Dl_info info;
@@ -76,8 +79,8 @@ static void name_call(const void *address, const char **call)
         *call = name;
 }
 
-/* call: what the program has called, the outermost function of MPI below it; unchanged where none
- * has a name. */
+/* *call becomes the function that the program has called, the outermost function of MPI on the
+ * stack; it is unchanged where none has a name. */
 static bool find(struct place *at, const char **call)
 {
     void *frame[FRAMES_MAX];
@@ -91,8 +94,8 @@ static bool find(struct place *at, const char **call)
     return false;
 }
 
-/* As app.c:41, or "??:0" where there is no debug information; without the folders, and without
- * what some versions write behind the number. */
+/* read_line reads a line such as app.c:41, or "??:0" where there is no debug information, and drops
+ * the folders, and what some versions write behind the number. */
 static bool read_line(FILE *from, char *text, size_t len)
 {
     char line[1024];

@@ -10,13 +10,14 @@
 #include <stddef.h>
 
 /* call_site_is_mpi returns whether the file of that path is a library of MPI, by its name:
- * libmpi.so, libmpi_mpifh.so, libmpich.so, libmpifort.so, libmpi-rma.so and their like. What calls
- * it stands in the program further up the stack. */
+ * libmpi.so, libmpi_mpifh.so, libmpich.so, libmpifort.so, libmpi-rma.so and their like. The
+ * program's own call stands further up the stack. */
 bool call_site_is_mpi(const char *path);
 
 /* call_site_say writes where the innermost call of MPI of this thread stands: "app.c:41" where the
  * program has debug information and addr2line is installed, else "app+0x1234". "": it is not known.
- * It starts addr2line and waits for it, a few seconds at most: for errors that end the job. */
+ * It starts addr2line and waits for it, a few seconds at most, so it is for errors that end the
+ * job. */
 void call_site_say(char *text, size_t len) __attribute__((cold));
 
 /* call_site_say_call writes that call's name as well: "MPI_Win_fence at app.c:41". "": it is not

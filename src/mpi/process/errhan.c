@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * errhan.c - the one table of error classes, and how an error is told.
+ * errhan.c - the one table of error classes, and the messages of errors.
  *
- * The layer that detects an error has said what it saw, by a row of the table of faults or in
- * words of its own, which is held here until the call is over; where it has not, since it had no
- * time for that, the refused arguments are looked at again (rma/layer/explain.c). Then the call is
- * named: function, argument and what is wrong with it, window, rank, target, and of a wrong epoch
- * its state (MPI 4.1, 12.7). The lines are written before the handler is called since the default
- * handler does not return. Handlers are the host's: those of the carrier window and of the user's
- * communicator. State: the texts held for the calling thread. No locks.
+ * The layer that detects an error says what it has seen, by a row of the table of faults or in
+ * words of its own, and this text is held here until the call is over. Where the layer says
+ * nothing, since it has no time for that, the refused arguments are looked at again
+ * (rma/layer/explain.c). The message names the call: function, argument and what is wrong with it,
+ * window, rank and target, and for a wrong epoch its state (MPI 4.1, 12.7). It is written before
+ * the handler is called, since the default handler does not return. Handlers are the host's: those
+ * of the carrier window and of the user's communicator. State: the texts held for the calling
+ * thread. No locks.
  *
  * Neighbours: all entry points, when something is wrong; log.h, whose hold is here.
  */
@@ -57,7 +58,7 @@ static const int classes[] = {
     [MRMA_ERR_RMA_SHARED] = MPI_ERR_RMA_SHARED,
     [MRMA_ERR_RMA_FLAVOR] = MPI_ERR_RMA_FLAVOR,
     [MRMA_ERR_NO_MEM] = MPI_ERR_NO_MEM,
-    [MRMA_ERR_PROC_FAILED] = MPI_ERR_OTHER, /* the hosts' class for it is an extension */
+    [MRMA_ERR_PROC_FAILED] = MPI_ERR_OTHER, /* the class that hosts have for it is an extension */
     [MRMA_ERR_OTHER] = MPI_ERR_OTHER,
     [MRMA_ERR_INTERN] = MPI_ERR_INTERN,
 };
@@ -69,7 +70,7 @@ int err_class(int err)
 }
 
 /* What was said of the error that the present call of this thread will return: the row of the table
- * and its text, and what lower layers saw, a line each. */
+ * and its text, and what lower layers have seen, one line each. */
 static _Thread_local struct {
     enum fault fault;
     char text[LOG_HELD], causes[1024];
@@ -80,7 +81,7 @@ static void hold_cause(const char *text)
     const size_t used = strlen(held.causes), len = strlen(text);
 
     if (used + len + 2 > sizeof held.causes)
-        return; /* what came first is nearest to the cause */
+        return; /* the first fault is nearest to the cause */
     memcpy(held.causes + used, text, len);
     memcpy(held.causes + used + len, "\n", 2);
 }
@@ -114,7 +115,7 @@ bool error_is_named(int err)
     return held.causes[0] != '\0' || error_fault(err) != FAULT_NONE;
 }
 
-/* What is said of an error of which nobody has said more. */
+/* general returns the text for an error of which nobody has said more. */
 static const char *general(int err)
 {
     switch (err) {
@@ -141,10 +142,11 @@ struct message {
     char what[768];  /* function, class, argument, why, section */
     char where[384]; /* window, rank, target; "" for calls without a window */
     const char *advice;
-    char *causes; /* of lower layers, that what does not say already */
+    char *causes; /* texts of lower layers, except what `what` says already */
 };
 
-/* The first of the causes, without the name of its error, for want of a row of the table. */
+/* first_cause returns the first of the causes, without the name of its error; it is used where
+ * there is no row of the table. */
 static const char *first_cause(char **rest)
 {
     char *line = *rest = held.causes;
@@ -156,7 +158,7 @@ static const char *first_cause(char **rest)
     return behind != NULL ? behind + 2 : line;
 }
 
-/* detail: for want of a row and of causes; "". */
+/* detail is used where there is neither a row nor a cause; it may be "". */
 static void say_what(struct message *m, const char *func, int err, const char *detail)
 {
     const bool named = error_fault(err) != FAULT_NONE;
@@ -169,7 +171,7 @@ static void say_what(struct message *m, const char *func, int err, const char *d
         text = detail;
     else if (!named && (text = first_cause(&m->causes)) == NULL)
         text = general(err);
-    if (err == MRMA_ERR_PROC_FAILED) { /* the hosts' class for it is an extension */
+    if (err == MRMA_ERR_PROC_FAILED) { /* the class that hosts have for it is an extension */
         prefix = "";
         name = "MPI_ERR_OTHER (PROC_FAILED)";
     }
@@ -187,8 +189,9 @@ static void say_site(const struct log *log)
         log_msg(log, LOG_LEVEL_ERROR, "  called at %s", site);
 }
 
-/* Two lines, behind the causes if it is fatal; else at level info, where the causes have been
- * written. A fatal error ends the job next. Returns the code for the program. */
+/* tell writes two lines: behind the causes if the error is fatal; else at level info, where the
+ * causes were written before. After a fatal error the job ends. Returns the code for the
+ * program. */
 static int tell(struct message *m, bool fatal, int err)
 {
     const struct log *log = engine_messages();
@@ -212,7 +215,7 @@ static int tell(struct message *m, bool fatal, int err)
     return error_code(err, err_class(err), all);
 }
 
-/* Does this handler end the job? It is released. */
+/* is_fatal returns whether this handler ends the job, and releases the handler. */
 static bool is_fatal(MPI_Errhandler handler)
 {
     const bool fatal = handler == MPI_ERRORS_ARE_FATAL || handler == HOST_ERRORS_ABORT;
@@ -237,8 +240,8 @@ static bool win_fatal(MPI_Win win)
     return PMPI_Win_get_errhandler(win, &handler) != MPI_SUCCESS || is_fatal(handler);
 }
 
-/* A handler that ends the job gets the class: what the host makes of a code differs, and the
- * message is written. One that returns at once is not called (host.h). */
+/* A handler that ends the job gets the class: hosts differ in what they make of a code, and the
+ * message is written already. A handler that returns at once is not called (host.h). */
 static void win_raise(MPI_Win win, int class, int code)
 {
     MPI_Errhandler handler;
@@ -278,7 +281,7 @@ const char *win_maker(const struct win_rec *rec)
     return makers[win_flavor(rec->win)];
 }
 
-/* Appends to text of len bytes. */
+/* append appends to text, which has len bytes. */
 static __attribute__((format(printf, 3, 4))) void append(char *text, size_t len, const char *fmt,
                                                          ...)
 {
@@ -290,7 +293,7 @@ static __attribute__((format(printf, 3, 4))) void append(char *text, size_t len,
     va_end(args);
 }
 
-/* Epochs are named where they are what is wrong. */
+/* of_epochs returns whether an error is about epochs, so that the message names them. */
 static bool of_epochs(int err)
 {
     return err == MRMA_ERR_RMA_SYNC || err == MRMA_ERR_RMA_CONFLICT;
@@ -349,7 +352,7 @@ int op_fail(const struct win_rec *rec, const char *func, int err, const struct r
     return win_report(rec, func, err, op->target);
 }
 
-/* comm: whose handler is called; where: of the message. */
+/* comm is the communicator whose handler is called. */
 static int comm_report(MPI_Comm comm, enum report_when when, const char *func, int err,
                        const char *detail, const char *where)
 {

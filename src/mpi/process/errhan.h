@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * errhan.h - from an internal error to an MPI error class and an error handler.
+ * errhan.h - turns an internal error into an MPI error class, and calls an error handler.
  *
- * Each function tells the error in two lines, calls the error handler that MPI 4.1, 9.3 names and,
- * if that returns, gives back the code for the entry point to return, whose text MPI_Error_string
- * gives (error_code.h). None of them is on a path that succeeds.
+ * Each function writes the error in two lines, calls the error handler that MPI 4.1, 9.3 names and,
+ * if that returns, returns the code that the entry point returns, whose text MPI_Error_string gives
+ * (error_code.h). None of them is called on a path that succeeds.
  *
- * An error whose handler ends the job is written at error level, behind what lower layers said of
- * its cause. Any other is the program's to handle: it is written at level info only.
+ * An error whose handler ends the job is written at error level, behind what lower layers have said
+ * of its cause. The program handles any other error: that is written at level info only.
  */
 #ifndef MRMA_MPI_PROCESS_ERRHAN_H
 #define MRMA_MPI_PROCESS_ERRHAN_H
@@ -28,7 +28,7 @@ enum { OP_NOTHING = -1 };
 enum { NO_TARGET = INT32_MIN };
 
 /* error_hold is the hold of the engine's log (log.h): it keeps the text of log_fail, or the fault
- * with its text, until the present call of this thread tells its error. The first fault is kept.
+ * with its text, until the present call of this thread reports its error. The first fault is kept.
  * Returns false for the agent's thread, which has no such call. */
 bool error_hold(int fault, const char *text) __attribute__((cold));
 
@@ -38,11 +38,11 @@ void error_forget(void) __attribute__((cold));
 /* error_fault returns the fault of err that error_hold has kept, or FAULT_NONE. */
 enum fault error_fault(int err) __attribute__((cold));
 
-/* error_is_named returns whether error_hold has kept what says why the call returns err. */
+/* error_is_named returns whether error_hold has kept the reason for which the call returns err. */
 bool error_is_named(int err) __attribute__((cold));
 
-/* request_fail tells that the operation of a request, which func has made, has failed with err. No
- * handler is called: the wait will return the error. */
+/* request_fail reports that the operation of a request, which func has made, has failed with err.
+ * No handler is called: the wait will return the error. */
 void request_fail(const char *func, int err) __attribute__((cold));
 
 /* err_class returns the MPI error class of an enum mrma_err. */
@@ -61,21 +61,21 @@ int win_fail_target(const struct win_rec *rec, const char *func, int err, int ta
     __attribute__((cold));
 
 /* sync_fail is for an error of a synchronization call: it is win_fail_target, or win_fail for
- * NO_TARGET, and finds out what is wrong where nobody has said it. */
+ * NO_TARGET, and finds out what is wrong if no layer has said it. */
 int sync_fail(const struct win_rec *rec, const char *func, enum rma_call call, int err, int target)
     __attribute__((cold));
 
-/* op_fail is for an error of a communication call: the window's error handler is called. What is
- * wrong is found out from op where nobody has said it. OP_NOTHING is no error and gives
+/* op_fail is for an error of a communication call: the window's error handler is called. It finds
+ * out from op what is wrong if no layer has said it. OP_NOTHING is no error and gives
  * MPI_SUCCESS. */
 int op_fail(const struct win_rec *rec, const char *func, int err, const struct rma_op *op)
     __attribute__((cold));
 
 /* comm_fail is for an error in the creation of a window: the communicator's error handler is
- * called. detail: one line without full stop, or "". */
+ * called. detail is one line without a full stop, or "". */
 int comm_fail(MPI_Comm comm, const char *func, int err, const char *detail) __attribute__((cold));
 
-/* The same, written also where the program handles the error, or only at level info. */
+/* When comm_fail_as writes an error at error level. */
 enum report_when { REPORT_IF_FATAL, REPORT_ALWAYS, REPORT_NEVER };
 
 /* comm_fail_as is comm_fail that also says when the line is written at error level: only if the
@@ -84,7 +84,7 @@ int comm_fail_as(MPI_Comm comm, enum report_when when, const char *func, int err
                  const char *detail) __attribute__((cold));
 
 /* plain_fail is for an error that concerns no window and no communicator (MPI_Alloc_mem, requests):
- * the handler of MPI_COMM_WORLD is called, which both hosts take in that case. detail as in
+ * the handler of MPI_COMM_WORLD is called, as both hosts do in that case. detail is as in
  * comm_fail. */
 int plain_fail(const char *func, int err, const char *detail) __attribute__((cold));
 

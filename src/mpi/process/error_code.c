@@ -2,9 +2,9 @@
 /*
  * error_code.c - see error_code.h.
  *
- * The host makes the codes, so that no other user of MPI_Add_error_code gets one of them. It is
- * told the text as well, but what it makes of it differs: MPICH takes the code for one of its own
- * and gives another text. So MPI_Error_string of this library looks here first.
+ * The host makes the codes, so that no other user of MPI_Add_error_code gets one of them. It gets
+ * the text as well, but hosts differ in what they make of it: MPICH takes the code for one of its
+ * own and gives another text. So MPI_Error_string of this library looks here first.
  *
  * State: the codes and their texts, of the process. Locks: one of its own.
  */
@@ -60,7 +60,8 @@ int error_code(int err, int class, const char *text)
     return code;
 }
 
-/* By the lock. -1: it is no code of ours. */
+/* find returns the index of a code; -1: it is none of this library's codes. Called with the
+ * lock. */
 static int find(int code)
 {
     for (int i = 0; code != MPI_SUCCESS && i < MRMA_ERR_LAST; i++)

@@ -12,8 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* error_code returns a code of the class, which is that of err (enum mrma_err), with this text; the
- * class itself where the host makes no code, or MPIRMA_ERROR_CODES=class asks for it. Any thread.
+/* error_code returns a code of the class, which belongs to err (enum mrma_err), with this text. It
+ * returns the class itself where the host makes no code, or where MPIRMA_ERROR_CODES=class asks for
+ * that. Any thread.
  */
 int error_code(int err, int class, const char *text) __attribute__((cold));
 
@@ -21,7 +22,8 @@ int error_code(int err, int class, const char *text) __attribute__((cold));
  * text. False: it is no such code. Any thread. */
 bool error_code_text(int code, char *text, size_t len);
 
-/* error_code_class sets *class to the class of a code of error_code. False: it is none. Any thread.
+/* error_code_class sets *class to the class of a code of error_code. False: it is no such code. Any
+ * thread.
  */
 bool error_code_class(int code, int *class);
 

@@ -3,10 +3,11 @@
  * fork.c - tells the engine of this process when the process forks.
  *
  * The handlers of pthread_atfork have no argument, so this is here. They are set when the library
- * is loaded: those that are set later are called before ours in the parent and after it in the
- * child, where they find memory that is the child's own already. They go when the library is
- * unloaded. What does not call handlers (vfork, posix_spawn, which system and popen use) ends in
- * exec, and needs none. The mutex holds the engine from the fork's beginning to its end.
+ * is loaded: handlers that are set later are called before these in the parent, and after these in
+ * the child, where they find memory that is the child's own already. The handlers are removed when
+ * the library is unloaded. Calls that run no handlers (vfork, and posix_spawn, which system and
+ * popen use) end in exec, and need none. The mutex keeps the engine from the fork's beginning to
+ * its end.
  *
  * Neighbours: engine_get.c, which says which engine; engine.h, what it does.
  */

@@ -9,7 +9,7 @@
 
 struct engine;
 
-/* fork_watch says to which engine forks are told from now on; NULL: to none. It waits for a fork
+/* fork_watch sets the engine that hears of forks from now on; NULL: none does. It waits for a fork
  * that is under way. Must not be called from a fork handler. */
 MRMA_HIDDEN void fork_watch(struct engine *engine);
 

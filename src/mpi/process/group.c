@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * group.c - the cache of group.h, and MPI_Group_free, which ages it.
+ * group.c - the cache of group.h, and MPI_Group_free, which makes its entries out of date.
  *
- * The count of freed groups starts at 1 and is the only process-wide state here.
- * It is raised before the host frees the group: a translation that is going on
- * at that moment is of a group that its caller still uses, hence not this one.
+ * The count of freed groups starts at 1 and is the only process-wide state here. It is raised
+ * before the host frees the group: a translation that is going on at that moment concerns a group
+ * that its caller still uses, so not the freed one.
  *
  * No locks: a cache is taken with one exchange (busy). Neighbours: the calls of general active
  * target synchronization.
@@ -73,7 +73,8 @@ static int translate_into(struct group_ranks *entry, MPI_Group window, MPI_Group
     return err;
 }
 
-/* The cache is in use: a translation of its own, freed by group_put. */
+/* translate_aside is called when the cache is in use: it makes a translation outside of the cache,
+ * which group_put frees. */
 static int translate_aside(MPI_Group window, MPI_Group group, struct group_ranks **out)
 {
     struct group_ranks *aside = calloc(1, sizeof *aside);
@@ -98,8 +99,8 @@ int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
 
     if (unlikely(group == MPI_GROUP_NULL))
         return FAULT(engine_messages(), GROUP_NULL, "MPI_GROUP_NULL");
-    /* Pairs with the release in group_put. One thread needs no exchange, which would
-     * wait for the puts and signals before it to reach their lines. */
+    /* Pairs with the release in group_put. With one thread no exchange is needed, which would wait
+     * until the puts and signals before it have reached their cache lines. */
     if (mpi_state.threads &&
         unlikely(atomic_exchange_explicit(&cache->busy, true, memory_order_acquire)))
         return translate_aside(window, group, out);
@@ -111,7 +112,7 @@ int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
             return MRMA_SUCCESS;
         }
     }
-    cache->last ^= 1; /* the one used longer ago makes room */
+    cache->last ^= 1; /* the entry that was used longer ago makes room */
     entry = &cache->entry[cache->last];
     err = translate_into(entry, window, group, freed);
     if (err == MRMA_SUCCESS)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * group.h - from the group of MPI_Win_start or MPI_Win_post to window ranks.
+ * group.h - translates the group of MPI_Win_start or MPI_Win_post to window ranks.
  *
- * Translating costs the host time that grows with the group, and applications
- * give the same group again and again. So each window remembers, separately for
- * its access and its exposure epochs, the last two groups by handle. A handle can
- * only come to mean another group after MPI_Group_free, which is counted; what
- * was remembered before the last MPI_Group_free is translated afresh.
+ * Translating costs the host time that grows with the group, and applications give the same group
+ * again and again. So each window remembers, separately for its access and its exposure epochs, the
+ * last two groups by handle. A handle can stand for another group only after an MPI_Group_free.
+ * These are counted, and groups that were remembered before the last MPI_Group_free are translated
+ * again.
  */
 #ifndef MRMA_MPI_PROCESS_GROUP_H
 #define MRMA_MPI_PROCESS_GROUP_H
@@ -20,7 +20,7 @@
 
 struct group_ranks {
     MPI_Group group;
-    uint64_t freed; /* groups that had been freed when this was translated; 0: unused */
+    uint64_t freed; /* how many groups had been freed when this was translated; 0: unused */
     int n;
     int *ranks; /* window ranks; owned */
 };
@@ -44,7 +44,8 @@ int group_get(struct group_cache *cache, MPI_Group window, MPI_Group group,
 /* group_put gives back what group_get has returned; it may be remembered in the cache. */
 void group_put(struct group_cache *cache, struct group_ranks *ranks);
 
-/* group_cache_fini frees what the cache remembers; it is empty then. Nobody uses it. */
+/* group_cache_fini frees what the cache remembers; the cache is empty then. Nobody may be using
+ * it. */
 void group_cache_fini(struct group_cache *cache);
 
 /* group_release frees a group that the library has made for itself; it does not age what caches

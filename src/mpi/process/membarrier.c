@@ -4,13 +4,13 @@
  *
  * A constructor does it, since the first window is too late: most hosts have threads by then, and
  * with several threads the kernel waits until each processor has passed through it, which takes
- * tens of milliseconds. It costs a program without windows two system calls. A child of fork
+ * tens of milliseconds. A program without windows pays two system calls for this. A child of fork
  * inherits the registration, as it inherits the variable; a new program image has neither.
  *
  * A process whose threads were there before the library is not registered. When the engine is made
- * it calls membarrier once; where that is refused the process counts as not registered. So what it
- * tells its peers is that it has registered and that its own membarrier works, and both are settled
- * before the first of them sets membarrier in its event.
+ * it calls membarrier once; where that is refused the process counts as not registered. So it tells
+ * its peers that it has registered and that its own membarrier works, and both are certain before
+ * the first of them sets membarrier in its event.
  *
  * No locks. Neighbours: futex_event.h, which needs no fence then; engine_get.c, which asks.
  */

@@ -2,11 +2,11 @@
 /*
  * print_stats.c - see print_stats.h.
  *
- * Rank 0 learns in MPI_Init who the others are, so that it can see in MPI_Finalize that one on its
- * node has ended. It receives their counts one by one: a collective call would wait for ever for
- * one that does not come.
+ * In MPI_Init rank 0 learns which processes the others are, so that it can see in MPI_Finalize that
+ * one on its node has ended. It receives their counts one by one, since a collective call would
+ * wait for ever for a process that does not come.
  *
- * No locks: all of it is called by the thread that initialises and finalizes MPI. Neighbours:
+ * No locks: only the thread that initialises and finalizes MPI calls these functions. Neighbours:
  * agree_job.c, which brings the processes together; engine_stats.c, which counts; counter_table.c,
  * which has the forms.
  */
@@ -32,9 +32,9 @@
 #include "sys/procstart.h"
 
 #define SECOND UINT64_C(1000000000)
-#define LOOK_NS (SECOND / 4)     /* between looks who has ended */
-#define TELL_NS (10 * SECOND)    /* then rank 0 says whom it waits for */
-#define GIVE_UP_NS (60 * SECOND) /* since the last that has come */
+#define LOOK_NS (SECOND / 4)     /* time between two looks which processes have ended */
+#define TELL_NS (10 * SECOND)    /* after so long rank 0 says for whom it waits */
+#define GIVE_UP_NS (60 * SECOND) /* after so long without an answer rank 0 gives up */
 
 struct member {
     struct node_id node;
@@ -61,10 +61,11 @@ struct collection {
     struct answer *answers;
     MPI_Request *requests;
     MPI_Status *statuses;
-    int *come;    /* those that have come at one look */
+    int *come;    /* those whose counts have come at one look */
     bool *here;   /* who has come, ever */
-    bool *ended;  /* who had ended at the last look: what it had sent may still come */
-    bool *absent; /* who is not waited for any more */
+    bool *ended;  /* processes that had ended at the last look; what they have sent may still
+                     come */
+    bool *absent; /* processes for which rank 0 does not wait any more */
     int waits;    /* for how many */
 };
 
@@ -96,7 +97,7 @@ void stats_begin_job(const struct conf *conf)
     if (job == MPI_COMM_NULL)
         return;
     PMPI_Comm_get_parent(&parent);
-    spawned = parent != MPI_COMM_NULL; /* which nobody can ask once it is disconnected */
+    spawned = parent != MPI_COMM_NULL; /* the parent cannot be asked for once it is disconnected */
     PMPI_Comm_set_errhandler(job, MPI_ERRORS_RETURN);
     PMPI_Comm_rank(job, &job_rank);
     PMPI_Comm_size(job, &job_nproc);
@@ -115,7 +116,7 @@ static bool has_ending(const char *name, const char *ending)
     return len >= n && strcmp(name + len - n, ending) == 0;
 }
 
-/* As text in memory of the caller; NULL: there is none. */
+/* format returns the table as text in memory that the caller frees; NULL: there is no memory. */
 static char *format(const struct counter_table *table, size_t *len)
 {
     char *text = NULL;
@@ -138,8 +139,8 @@ static char *format(const struct counter_table *table, size_t *len)
     return text;
 }
 
-/* The name with host and process before its ending, for processes whose job did not begin by
- * mpiexec: they must not overwrite the file of the job, nor each other's. */
+/* name_own puts host and process number before the ending of the name, for processes that mpiexec
+ * has not started: they must overwrite neither the file of the job nor each other's. */
 static void name_own(char *name, size_t len)
 {
     const char *slash = strrchr(target, '/'), *dot = strrchr(target, '.');
@@ -150,7 +151,7 @@ static void name_own(char *name, size_t len)
              target + stem);
 }
 
-/* own: not the one table of the job that mpiexec has started. */
+/* own says that this is not the one table of the job that mpiexec has started. */
 static void write_out(const struct counter_table *table, bool own)
 {
     char name[512];
@@ -220,7 +221,7 @@ void stats_take(struct engine *e)
     memset(&mine, 0, sizeof mine); /* another engine counts anew */
 }
 
-/* What is still under way after a minute stays so: nobody can end it. */
+/* A send that is still under way after a minute is left so: nobody can end it. */
 static bool send_mine(void)
 {
     const uint64_t began = clock_monotonic_ns();
@@ -238,7 +239,8 @@ static bool send_mine(void)
     return done;
 }
 
-/* Processes of this node that had ended at the last look already, and nothing has come since. */
+/* look_who_ended finds processes of this node that had ended at the last look already and from
+ * which nothing has come since. */
 static void look_who_ended(struct collection *m)
 {
     for (int i = 1; i < job_nproc; i++) {
@@ -318,7 +320,8 @@ static bool ask_all(struct collection *m)
     return true;
 }
 
-/* Statistics were asked for, so it is a surprise, or may be one. */
+/* tell_if_unused tells that no window has used the library: the user has asked for statistics and
+ * may not expect that. */
 static void tell_if_unused(const struct counter_row *rows, size_t nrows)
 {
     for (size_t i = 0; i < nrows; i++)
@@ -330,7 +333,7 @@ static void tell_if_unused(const struct counter_row *rows, size_t nrows)
             "doc/profilers.md)");
 }
 
-/* Rows and missing ranks have room for all. */
+/* rows and missing have room for all processes. */
 static void write_job(const struct collection *m, struct counter_row *rows, int *missing)
 {
     char title[200], ranks[64], of[32] = "";
@@ -359,7 +362,8 @@ static void write_job(const struct collection *m, struct counter_row *rows, int 
     tell_if_unused(rows, nrows);
 }
 
-/* False: somebody did not come, or there is no memory, which a message has told. */
+/* collect returns false if the counts of some process did not come, or if there is no memory, which
+ * a message has told. */
 static bool collect(void)
 {
     const size_t n = (size_t)job_nproc;
@@ -389,7 +393,7 @@ static bool collect(void)
     free(m.here);
     free(m.come);
     free(m.statuses);
-    if (all) { /* what was not received may still come */
+    if (all) { /* messages that were not received may still come */
         free(m.requests);
         free(m.answers);
     }
@@ -404,7 +408,7 @@ void stats_end_job(void)
         return;
     gethostname(mine.host, sizeof mine.host - 1);
     done = job_rank == 0 ? collect() : send_mine();
-    if (done) /* else messages are under way in it */
+    if (done) /* otherwise messages are under way in it */
         PMPI_Comm_free(&job);
     job = MPI_COMM_NULL;
     free(members);

@@ -3,8 +3,8 @@
  * print_stats.h - the tables of MPIRMA_STATS: what the engines of a job have counted.
  *
  * Processes that begin by MPI_Init have one table for their MPI_COMM_WORLD, which its rank 0 writes
- * in MPI_Finalize. A process that has no such job, since it uses sessions only or this library came
- * after MPI_Init, has one by itself, when its engine ends.
+ * in MPI_Finalize. A process without such a job (since it uses only sessions, or has loaded this
+ * library after MPI_Init) writes a table of its own, when its engine ends.
  */
 #ifndef MRMA_MPI_PROCESS_PRINT_STATS_H
 #define MRMA_MPI_PROCESS_PRINT_STATS_H
@@ -24,8 +24,8 @@ void stats_take(struct engine *e);
 
 /* stats_end_job is called in MPI_Finalize, when no thread is in a call any more and the engine has
  * ended. Rank 0 waits for the counts of the others and writes the table, with a message where that
- * takes long; it does without those of processes that have ended, and of those that do not come for
- * a minute. */
+ * takes long. It does without the counts of processes that have ended, and of processes from which
+ * nothing comes for a minute. */
 void stats_end_job(void);
 
 #endif

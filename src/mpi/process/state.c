@@ -3,12 +3,12 @@
  * state.c - the phases of the process-wide state.
  *
  * The phase is published with release after the state is complete, so the usual question is one
- * load. One thread at a time makes or ends it, and who needs it meanwhile waits on a condition: the
- * mutex is not held then, since to make it asks the host, which may let a thread wait, and who only
- * wants to know whether the library is switched off must not wait for that. A failed making leaves
- * no trace: the next call tries again and reports again. After the end a later session may have an
- * engine again. How an engine is made and ended stands in calls/engine_get.c: that needs every
- * room, and every room may ask for the state.
+ * load. One thread at a time makes or ends the state, and a thread that needs the state meanwhile
+ * waits on a condition. The mutex is not held meanwhile: making the state calls the host, which may
+ * let a thread wait, and a thread that only asks whether the library is switched off must not wait
+ * for that. A failed attempt leaves nothing behind: the next call tries again and reports again.
+ * After the end a later session may have an engine again. calls/engine_get.c makes and ends an
+ * engine: it needs every room, while every room may ask for the state.
  *
  * Neighbours: calls/engine_get.c; tell_environment.c, which tells of wrong variables; errhan.c,
  * which holds the first messages, too.
@@ -37,7 +37,7 @@ struct trace *mpi_trace;
 static _Atomic int phase = PHASE_NEW;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around what follows */
 static pthread_cond_t turn = PTHREAD_COND_INITIALIZER;   /* busy is false */
-static bool busy;        /* a thread makes the state or ends it, without the lock */
+static bool busy;        /* a thread makes or ends the state, without the lock */
 static struct log early; /* for messages while there is no engine */
 
 int world_rank(void)
@@ -105,8 +105,8 @@ static int make_state(state_maker *make, const struct conf *conf, char *msg, siz
     return err;
 }
 
-/* Out of PHASE_NEW if possible; the lock is held, and nobody makes the state. Where make is NULL
- * only a look at the variables is wanted. */
+/* leave_new leaves PHASE_NEW if possible. The lock is held, and nobody is making the state. If make
+ * is NULL it only looks at the variables. */
 static int leave_new(state_maker *make, char *msg, size_t len)
 {
     struct conf conf;
@@ -114,7 +114,7 @@ static int leave_new(state_maker *make, char *msg, size_t len)
 
     host_check(); /* where MPI was initialised before this library was loaded */
     err = conf_load(&conf, getenv, msg, len);
-    if (make != NULL) { /* whoever started the program shall know, also if it handles errors */
+    if (make != NULL) { /* the user must learn of this even if the program handles errors */
         early_log_init();
         environment_tell(&early, world_rank() == 0);
     }
@@ -141,7 +141,7 @@ bool engine_disabled(void)
         return now == PHASE_DISABLED;
     pthread_mutex_lock(&lock);
     if (!busy && atomic_load_explicit(&phase, memory_order_relaxed) == PHASE_NEW)
-        leave_new(NULL, msg, sizeof msg); /* nonsense values are for state_make to report */
+        leave_new(NULL, msg, sizeof msg); /* state_make reports values that make no sense */
     now = atomic_load_explicit(&phase, memory_order_relaxed);
     pthread_mutex_unlock(&lock);
     return now == PHASE_DISABLED;

@@ -2,9 +2,9 @@
 /*
  * state.h - the process-wide state: the one engine of this process.
  *
- * Everything that is one per process lives in src/mpi: this value, the table of
- * the host's functions (host.h), the table of windows (win_table.h), the list of
- * requests (request.h), the count of freed groups (group.h) and whom forks are told to (fork.h).
+ * Everything that is one per process lives in src/mpi: this value, the table of the host's
+ * functions (host.h), the table of windows (win_table.h), the list of requests (request.h), the
+ * count of freed groups (group.h) and the engine that hears of forks (fork.h).
  */
 #ifndef MRMA_MPI_PROCESS_STATE_H
 #define MRMA_MPI_PROCESS_STATE_H
@@ -26,7 +26,7 @@ struct conf;
 struct trace;
 
 /* Set once by the first engine_get (calls/engine_get.h) that succeeds, before any window exists,
- * and cleared by engine_end: whoever has a window may read it without asking. */
+ * and cleared by engine_end: code that has a window may read it without asking. */
 struct mpi_state {
     struct rma *rma;
     struct dtype_cache *types;
@@ -39,14 +39,14 @@ struct mpi_state {
 
 extern MRMA_HIDDEN struct mpi_state mpi_state;
 
-/* The trace of this process, between MPI_Init and MPI_Finalize; NULL: no trace is taken. The room
- * traced writes it. */
+/* The trace of this process, between MPI_Init and MPI_Finalize; NULL: no trace is taken.
+ * src/mpi/traced writes it. */
 extern MRMA_HIDDEN struct trace *mpi_trace;
 
 /* engine_disabled returns whether MPIRMA_DISABLE=1 hands every call to the host. Any thread. */
 bool engine_disabled(void);
 
-/* engine_messages returns where messages go, also before there is an engine. Never NULL; valid
+/* engine_messages returns the log for messages, also before there is an engine. Never NULL; valid
  * until engine_end. Any thread. */
 const struct log *engine_messages(void);
 

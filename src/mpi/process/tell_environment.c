@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tell_environment.c - what is wrong with the MPIRMA_* variables, and that the library is in use
- * (tell_environment.h).
+ * tell_environment.c - tells what is wrong with the MPIRMA_* variables, and that the library is in
+ * use (tell_environment.h).
  *
- * State: whether this process has looked. No locks: who comes second does nothing. Neighbours:
- * conf.c, which knows the variables.
+ * State: whether this process has looked. No locks: a thread that comes second does nothing.
+ * Neighbours: conf.c, which knows the variables.
  */
 #include "mpi/process/tell_environment.h"
 
@@ -23,7 +23,8 @@
 
 extern char **environ;
 
-/* The first words that the host has for itself: "Open MPI v4.1.4", "MPICH Version: 4.0.2". */
+/* host_words writes the first words with which the host describes itself: "Open MPI v4.1.4", "MPICH
+ * Version: 4.0.2". */
 static void host_words(char *words, size_t len)
 {
     static char all[MPI_MAX_LIBRARY_VERSION_STRING > 8192 ? MPI_MAX_LIBRARY_VERSION_STRING : 8192];
@@ -37,7 +38,8 @@ static void host_words(char *words, size_t len)
     snprintf(words, len, "%s", all);
 }
 
-/* Which path a window takes to a target is decided for each, and its info tells it. */
+/* tell_of_use cannot name paths to targets: they are decided for each window, whose info tells
+ * them. */
 static void tell_of_use(const struct log *log, const struct conf *conf)
 {
     char host[128], path[32];
@@ -61,7 +63,7 @@ static void tell_of_unknown(const struct log *log, const struct conf_unknown *un
             unknown->near ? "; the nearest is " : "", unknown->near ? unknown->near : "");
 }
 
-/* Names that no setting has, and old ones of tuning parameters. */
+/* tell_of_names tells of names that no setting has, and of old names of tuning parameters. */
 static void tell_of_names(const struct log *log)
 {
     const char *tune = getenv("MPIRMA_TUNE");
@@ -83,7 +85,7 @@ static void tell_of_names(const struct log *log)
 
 void environment_tell(const struct log *log, bool first)
 {
-    static _Atomic bool looked; /* who is second writes nothing, so it orders nothing */
+    static _Atomic bool looked; /* a second thread writes nothing, so no order is needed */
     struct log out = *log;
     struct conf conf;
     char msg[512];

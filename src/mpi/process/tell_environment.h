@@ -3,8 +3,9 @@
  * tell_environment.h - tells what is wrong with the MPIRMA_* variables, once for a job, and where
  * MPIRMA_LOG asks for information that the library is in use.
  *
- * Rank 0 of MPI_COMM_WORLD tells it, of its own environment, which launchers make the same for all,
- * when MPI has been initialised: it may never create a window itself.
+ * Rank 0 of MPI_COMM_WORLD tells this for its own environment, which launchers make the same for
+ * all processes. It does so when MPI has been initialised, since it may never create a window
+ * itself.
  */
 #ifndef MRMA_MPI_PROCESS_TELL_ENVIRONMENT_H
 #define MRMA_MPI_PROCESS_TELL_ENVIRONMENT_H

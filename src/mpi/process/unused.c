@@ -2,11 +2,11 @@
 /*
  * unused.c - tells at the end of a process that its MPI calls did not come through this library.
  *
- * A program that looks MPI functions up in the handle of its own dlopen can miss the library that
- * is preloaded, and MPI_Finalize with it, so that only the end of the process is left to say so. It
- * is said where somebody expects the library to be in use: where it is preloaded, or where its
- * statistics or a trace are asked for. The process that the launcher calls rank 0 says it for the
- * job, since MPI is finalized by then and nobody can ask it for a rank.
+ * A program that looks up MPI functions in the handle of its own dlopen can miss the preloaded
+ * library, and its MPI_Finalize with it, so that only the end of the process is left to report
+ * this. It is reported where somebody expects the library to be in use: where it is preloaded, or
+ * where its statistics or a trace are asked for. The process that the launcher calls rank 0 reports
+ * it for the job, since MPI is finalized by then and cannot be asked for a rank.
  *
  * State: the process that has loaded the library, written before there are other threads. A child
  * of it that ends by exit says nothing. Neighbours: host_check.c, which knows whether a call came;
@@ -42,7 +42,7 @@ static bool is_expected_in_use(const struct conf *conf)
            (*conf->stats || *conf->trace || (preload != NULL && environment_preloads(preload)));
 }
 
-/* A process that no launcher has numbered is alone. */
+/* is_first_of_job returns true also for a process that no launcher has numbered: it is alone. */
 static bool is_first_of_job(void)
 {
     static const char *const ranks[] = {"PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};

@@ -2,10 +2,10 @@
 /*
  * win_table.c - the map of windows and what stands before it.
  *
- * One mutex guards the map, the spare records and every change of the array.
- * The host may give a new window the handle of one that was just freed while
- * the freed one is still in the map: adding replaces it in map and array, and
- * removing takes out only what still is the record to be removed.
+ * One mutex guards the map, the spare records and every change of the array. The host may give a
+ * new window the handle of one that was just freed while the freed one is still in the map: adding
+ * replaces that entry in map and array, and removing takes out an entry only if it is still that of
+ * the removed record.
  *
  * Neighbours: all entry points, through win_table.h; win.c, which enters and removes windows.
  */
@@ -49,10 +49,10 @@ static void remember(struct win_rec *rec)
         atomic_store_explicit(&win_last, rec, memory_order_release); /* pairs with win_quick */
 }
 
-/* While a trace is taken, a window is remembered as long as the recording is stopped. Another
- * thread may resume it meanwhile (win_forget_last):
+/* While a trace is taken, a window is remembered only as long as the recording is stopped. Another
+ * thread may resume the recording meanwhile (win_forget_last):
  *
- *     this thread                    the one that resumes
+ *     this thread                    the thread that resumes
  *     A: win_last = rec              C: stopped = false
  *        fence                          fence
  *     B: is it stopped?              D: win_last = none
@@ -75,8 +75,9 @@ void win_forget_last(void)
     atomic_store_explicit(&win_last, &none, memory_order_release); /* D */
 }
 
-/* A call uses it: it is remembered. While a trace is taken nothing is (traced.h), nor without an
- * agent, so that every call on a window comes by here, and serves what has come by packet. */
+/* use is called when a call uses the window, and remembers it. While a trace is taken no window is
+ * remembered (traced.h), nor is any without an agent: then every call on a window comes by here,
+ * and serves packets that have come. */
 static void use(struct win_rec *rec)
 {
     if (unlikely(mpi_state.polls))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * win_table.h - from the host's window handle to ours, in a few nanoseconds.
+ * win_table.h - finds this library's window for a handle of the host, in a few nanoseconds.
  *
  * The handle that the application has is a real window of the host, the carrier
- * (mpi/host/carrier.h): no memory, one process, but the attributes, name, error handler and Fortran
- * handle of the window.
+ * (mpi/host/carrier.h): it has no memory and one process, but the attributes, name, error handler
+ * and Fortran handle of the window.
  *
  * Before the map stand a pointer to the record used last and, behind that, a
  * small direct-mapped array. They are read without a lock: records are never
@@ -40,20 +40,20 @@ struct win_rec {
     bool freeing;        /* all processes have agreed to free it */
     int rank;
     int disp_unit, flavor, model;        /* what MPI_Win_get_attr points to */
-    MPI_Group group;                     /* of the communicator at creation; owned */
+    MPI_Group group;                     /* group of the communicator at creation; owned */
     struct group_cache access, exposure; /* MPI_Win_start and MPI_Win_post */
     char kinds[WIN_KINDS_MAX];           /* mpi_assert_memory_alloc_kinds in use */
-    struct win_rec *next;                /* on the list of unused records, or of all */
+    struct win_rec *next;                /* next in the list of unused records, or of all records */
     struct win_rec *made;
 };
 
-/* What no window has: not even MPI_WIN_NULL, which may be looked up. */
+/* A handle that no window has, not even MPI_WIN_NULL, which may be looked up. */
 #define WIN_NO_HANDLE ((MPI_Win)(intptr_t)0x5bd1e995)
 
 extern MRMA_HIDDEN _Atomic(struct win_rec *) win_last; /* never null */
 
-/* win_find looks the window up in the map. NULL: it is no window of ours. It is the slow way of
- * win_lookup. */
+/* win_find looks the window up in the map. NULL: it is no window of this library. win_find is the
+ * slow way of win_lookup. */
 struct win_rec *win_find(MPI_Win handle);
 
 /* win_quick returns the record of the window that was used last; never NULL, but maybe one without
@@ -70,9 +70,9 @@ static inline bool win_is(struct win_rec *rec, MPI_Win handle)
     return likely(atomic_load_explicit(&rec->handle, memory_order_acquire) == handle);
 }
 
-/* win_lookup returns the record of a handle; NULL: it is not a window of ours (MPI_WIN_NULL,
- * nonsense, or MPIRMA_DISABLE is set). The call then goes to the host, which knows what to say
- * about it. Any thread, without a lock. */
+/* win_lookup returns the record of a handle; NULL: it is no window of this library (MPI_WIN_NULL,
+ * nonsense, or MPIRMA_DISABLE is set). The call then goes to the host, which reports what is wrong.
+ * Any thread, without a lock. */
 static inline struct win_rec *win_lookup(MPI_Win handle)
 {
     struct win_rec *rec = win_quick();
@@ -88,8 +88,8 @@ void win_forget_last(void);
  * calls win_table_add, or win_rec_drop. */
 struct win_rec *win_rec_new(void);
 
-/* win_rec_drop frees what the record owns, which the window is not, and makes it a spare one. It is
- * not in the table. */
+/* win_rec_drop frees what the record owns (not the window), and makes it a spare record. The record
+ * is not in the table. */
 void win_rec_drop(struct win_rec *rec);
 
 /* win_table_add enters the record, which is complete, under the handle. Returns MRMA_SUCCESS, or

@@ -2,8 +2,8 @@
 /*
  * get_status.c - MPI_Request_get_status_any, _all and _some (MPI 4.1, 3.7.6).
  *
- * As in request_test.c: the host's functions; while a request of an R-operation is pending,
- * one round of progress of the engine goes before. Exported on every host
+ * As in request_test.c, these are the host's functions; while a request of an R-operation is
+ * pending, one round of progress of the engine comes before them. Exported on every host
  * (declared.h).
  *
  * No state, no locks. Neighbour: request.c, which makes progress.

@@ -5,15 +5,15 @@
  *
  * An error ends a request by a message of one byte, for which the receive has no room, so that the
  * call that waits returns the host's error for that (class MPI_ERR_TRUNCATE). Some hosts free a
- * persistent request with that error, and give its handle to a later one, of whomever: there the
- * library forgets the handle before the message is sent, and the tag when it has been.
+ * persistent request with that error, and may give its handle to any later request: with these
+ * hosts the library forgets the handle before the message is sent, and the tag after it was sent.
  *
  * Each request has a tag of its own among those that live, so that no message completes another
  * one. A request is active from MPI_Start until its notifications have been taken. The list and
  * what it holds are guarded by one mutex, which is not held while calling the host; the engine's
- * lock may be taken inside it. Another mutex, which is taken before it, is held from there on until
- * the message has been sent: MPI_Cancel and MPI_Request_free by another thread come before both, or
- * find the request complete.
+ * lock may be taken inside it. A second mutex, which is taken before the first, is held from the
+ * taking of the notifications until the message has been sent: so MPI_Cancel and MPI_Request_free
+ * in another thread come before both, or find the request complete.
  *
  * Neighbours: request.c, which calls notify_request_advance; rma.h, which counts.
  */
@@ -46,15 +46,16 @@ struct notify_request {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t completing = PTHREAD_MUTEX_INITIALIZER;
 static struct list live = {{&live.head, &live.head}};
-static _Atomic unsigned nlive; /* read without the lock by calls that have nothing to do with it */
+static _Atomic unsigned nlive; /* read without the lock by calls that have nothing to do with these
+                                  requests */
 
 static bool any_live(void)
 {
     return unlikely(atomic_load_explicit(&nlive, memory_order_relaxed) != 0);
 }
 
-/* Under the lock. NULL: the request is another. One without a handle is being made, or has failed
- * where the host frees it then. */
+/* find returns the request with that handle; NULL: the handle belongs to another request. A request
+ * without a handle is being made, or has failed where the host then frees it. Under the lock. */
 static struct notify_request *find(MPI_Request handle)
 {
     LIST_EACH (node, &live) {
@@ -65,7 +66,8 @@ static struct notify_request *find(MPI_Request handle)
     return NULL;
 }
 
-/* The lowest tag that no request has; the list is in the order of tags. Under the lock. */
+/* enter gives r the lowest tag that no request has, and enters it into the list, which is in the
+ * order of tags. Under the lock. */
 static void enter(struct notify_request *r)
 {
     struct list_node *at = list_first(&live);
@@ -114,7 +116,7 @@ int notify_request_new(const struct win_rec *rec, const struct rma_notified *wha
     return MRMA_SUCCESS;
 }
 
-/* The host's own, which the library need not know. */
+/* notify_request_none uses a request of the host that the library need not know. */
 int notify_request_none(MPI_Request *request)
 {
     MPI_Request handle;
@@ -126,7 +128,7 @@ int notify_request_none(MPI_Request *request)
     return MRMA_SUCCESS;
 }
 
-/* The message that completes the request of that tag, which was active. */
+/* complete sends the message that completes the request with that tag, which was active. */
 static void complete(int tag, int err)
 {
     const char excess = 0;
@@ -137,7 +139,7 @@ static void complete(int tag, int err)
     atomic_fetch_sub_explicit(&request_npending, 1, memory_order_release);
 }
 
-/* What is done with r->active is told the layer below, for as long as there is a window. Under the
+/* set_active changes r->active, and tells the layer below as long as there is a window. Under the
  * lock. */
 static void set_active(struct notify_request *r, bool active)
 {
@@ -146,8 +148,8 @@ static void set_active(struct notify_request *r, bool active)
         rma_notify_await(r->rec->win, &r->what, active);
 }
 
-/* Have the notifications of r, which is active, come? Then they are taken. *err: or why they never
- * will. Under the lock. */
+/* has_ended returns whether the notifications of r, which is active, have come, and takes them if
+ * so; or whether they can never come, and then sets *err. Under the lock. */
 static bool has_ended(const struct notify_request *r, int *err)
 {
     int taken = -1;
@@ -156,8 +158,8 @@ static bool has_ended(const struct notify_request *r, int *err)
     return taken >= 0 || *err != MRMA_SUCCESS;
 }
 
-/* The first request behind the tag last that ends now, which is active no more; NULL: there is
- * none. It stays until completing is unlocked. */
+/* end_next returns the first request behind the tag last that ends now, and makes it inactive;
+ * NULL: there is none. The request stays until completing is unlocked. */
 static struct notify_request *end_next(int last, int *err)
 {
     struct notify_request *ended = NULL;
@@ -193,7 +195,8 @@ void notify_request_advance(void)
     pthread_mutex_unlock(&completing);
 }
 
-/* Returns whether the request is one of these and was active. */
+/* deactivate makes the request inactive. Returns whether it is one of these requests and was
+ * active. */
 static bool deactivate(MPI_Request handle, struct notify_request **r)
 {
     bool active;
@@ -258,7 +261,7 @@ void notify_request_orphan(const struct win_rec *rec)
 
 /* ---- MPI_Start and MPI_Startall ---- */
 
-/* Those among n requests that the host has started and that are of this kind. */
+/* started makes those of n requests active that the host has started and that are of this kind. */
 static void started(int n, const MPI_Request *requests)
 {
     bool any = false;

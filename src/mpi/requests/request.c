@@ -2,20 +2,21 @@
 /*
  * request.c - the life of an R-operation's request.
  *
- * request_new makes a request of this library's, then the operation is issued. If it is complete at
- * once, as on the direct paths and for what was copied into a packet, the application gets a
- * request of the host's that is complete from the beginning: that of a receive from MPI_PROC_NULL,
- * which costs a tenth of a generalized request (MPI 4.1, 3.10: it completes as soon as possible,
- * with a count of 0, and is not cancelled). Otherwise it gets a generalized request, which is
- * pending until request_advance finds it ended. The host calls on_free when the application has
- * waited for it, and only then it goes. A trace and MPIRMA_STRICT have to recognize every request,
- * so they get generalized ones always.
+ * request_new makes a request of this library's, then the operation is issued. If the operation is
+ * complete at once, as on the direct paths and for data that were copied into a packet, the
+ * application gets a request of the host that is complete from the beginning: the request of a
+ * receive from MPI_PROC_NULL, which costs a tenth of a generalized request (MPI 4.1, 3.10: it
+ * completes as soon as possible, with a count of 0, and is not cancelled). Otherwise the
+ * application gets a generalized request, which is pending until request_advance finds that the
+ * operation has ended. The host calls on_free when the application has waited for the request, and
+ * only then it is freed. A trace and MPIRMA_STRICT must recognize every request, so with them all
+ * requests are generalized ones.
  *
- * The list of the live ones is guarded by a mutex, which is not held while calling the host or
- * src/rma. request_npending is lowered after the host has been told, so a thread that sees 0 may
- * block in the host: the completion is under way.
+ * A mutex guards the list of live requests; it is not held while calling the host or src/rma.
+ * request_npending is lowered after the host has been told of a completion, so a thread that sees 0
+ * may block in the host.
  *
- * Errors of the operation are told by the call that completes the request (request_error.h).
+ * The call that completes the request returns errors of its operation (request_error.h).
  *
  * Neighbours: request_ops.c, which issues; request_wait.c and request_test.c, which advance; rma.h,
  * which completes.
@@ -41,25 +42,27 @@
 
 _Atomic unsigned request_npending;
 
-/* One of request_npending stands for operations that are unsent, though all their requests may be
- * complete: the next call for a request sends them.
+/* A count of one in request_npending stands for operations that are unsent, although all their
+ * requests may be complete: the next call for a request sends them.
  *
  *   thread that has issued one            thread that sends what is unsent
  *   A: counted as unsent                  C: noted = false (acquire)
  *   B: noted = true (release)             D: is any counted? send all
  *
- * Both exchange, so one comes behind the other. If C reads B, D sees A, and sends it. Otherwise B
- * reads C, or the initial false, and counts itself in request_npending once more, for the next call
- * for a request. */
+ * Both are exchanges, so one comes behind the other. If C reads B, D sees A, and sends the
+ * operation. Otherwise B reads C, or the initial false, and raises request_npending once more, for
+ * the next call for a request. */
 static _Atomic bool unsent_noted;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list live = {{&live.head, &live.head}};
 
-static struct rma_req_list ended; /* of what is live: request_advance tells the host of them */
+static struct rma_req_list ended; /* those of the live requests that have ended: request_advance
+                                     tells the host of them */
 
-/* The next one, if there is one, and, guarded by the mutex, those behind it: as many as were live
- * at once, up to a limit, since the allocator is slow with many that come and go together. */
+/* Requests that were freed, to be used again: spare is the next one, if there is one; the mutex
+ * guards those behind it. There are as many as were live at once, up to a limit. They are kept
+ * since malloc is slow with many objects that come and go together. */
 static _Atomic(struct mpi_request *) spare;
 static struct list spares = {{&spares.head, &spares.head}};
 static unsigned nspares;
@@ -70,12 +73,13 @@ static int on_query(void *extra, MPI_Status *status)
 {
     struct mpi_request *r = extra;
 
-    order_before(r); /* pairs with on_free, which the host may call in the thread that completes */
+    /* pairs with on_free, which the host may call in the thread that completes the request */
+    order_before(r);
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_UNDEFINED;
     status->MPI_TAG = MPI_UNDEFINED;
-    return MPI_SUCCESS; /* of an error tells the call that completes it: request_error.h */
+    return MPI_SUCCESS; /* the call that completes the request returns its error: request_error.h */
 }
 
 /* Under the mutex; NULL: there is none. */
@@ -87,8 +91,9 @@ static struct mpi_request *spares_take(void)
     return node != NULL ? LIST_ENTRY(node, struct mpi_request, live) : NULL;
 }
 
-/* r is used by nobody any more. The exchange is acq_rel: what this thread has done with r comes
- * before what the next one does that gets it, and so for the one that it gets in exchange. */
+/* recycle keeps r, which nobody uses any more, for later. The exchange is acq_rel: what this thread
+ * has done with r comes before what the next user does with it, and likewise for the request that
+ * this thread gets in exchange. */
 static void recycle(struct mpi_request *r)
 {
     r = atomic_exchange_explicit(&spare, r, memory_order_acq_rel);
@@ -105,14 +110,14 @@ static void recycle(struct mpi_request *r)
         free(r);
 }
 
-/* (acq_rel: what either has written to it comes before it is used again) */
+/* (acq_rel: what either holder has written to r comes before r is used again) */
 void request_drop(struct mpi_request *r)
 {
     if (atomic_fetch_sub_explicit(&r->holders, 1, memory_order_acq_rel) == 1)
         recycle(r);
 }
 
-/* The next call gets its request without the mutex. */
+/* live_add also refills spare, so that the next call gets its request without the mutex. */
 static void live_add(struct mpi_request *r)
 {
     struct mpi_request *next;
@@ -143,7 +148,7 @@ static int on_free(void *extra)
     return MPI_SUCCESS;
 }
 
-/* The host asks in MPI_Cancel, which is erroneous for these requests (12.3.5). */
+/* The host calls on_cancel in MPI_Cancel, which is erroneous for these requests (12.3.5). */
 static int on_cancel(void *extra, int complete)
 {
     (void)extra, (void)complete;
@@ -171,7 +176,8 @@ static void note_unsent(void)
         atomic_fetch_add_explicit(&request_npending, 1, memory_order_relaxed);
 }
 
-/* Before they are sent: what is left unsent from now on is noted again. */
+/* unsent_leaves is called before operations are sent: what is left unsent from now on is noted
+ * again. */
 static void unsent_leaves(void)
 {
     if (atomic_load_explicit(&unsent_noted, memory_order_relaxed) &&
@@ -179,19 +185,20 @@ static void unsent_leaves(void)
         atomic_fetch_sub_explicit(&request_npending, 1, memory_order_relaxed);
 }
 
-/* A request that is complete, for which nothing is kept here. */
+/* complete_request makes a request that is complete, for which nothing is kept here. */
 static int complete_request(MPI_Request *request)
 {
     return PMPI_Irecv(NULL, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
 }
 
-/* Must every request be recognized? */
+/* are_watched returns whether every request must be recognized. */
 static bool are_watched(void)
 {
     return mpi_trace != NULL || engine_conf(mpi_state.engine)->strict;
 }
 
-/* Said once: a call that gives a request and waits all the same is not what the program expects. */
+/* tell_refusal logs, once, that a call which returns a request has waited, which the program does
+ * not expect. */
 static void tell_refusal(const char *func)
 {
     static _Atomic bool told;
@@ -203,7 +210,8 @@ static void tell_refusal(const char *func)
                 func);
 }
 
-/* As for any long wait: MPIRMA_HANG_REPORT. Returns when the next report is due. */
+/* report_wait reports a long wait, as MPIRMA_HANG_REPORT does for any. Returns when the next report
+ * is due. */
 static uint64_t report_wait(const char *func, uint64_t began, uint64_t due)
 {
     const uint64_t period = (uint64_t)(engine_conf(mpi_state.engine)->hang_report * 1e9);
@@ -219,8 +227,9 @@ static uint64_t report_wait(const char *func, uint64_t began, uint64_t due)
     return now + period;
 }
 
-/* The host has refused a request for an operation that is under way, whose buffers are not the
- * application's before it is complete: so this waits for that, and the call tells its error. */
+/* wait_without is called when the host has refused a request for an operation that is under way.
+ * The buffers are not the application's before the operation is complete, so the function waits for
+ * that, and the call returns the operation's error. */
 static int wait_without(struct mpi_request *r, const struct win_rec *rec, const struct rma_op *op,
                         MPI_Request *request)
 {
@@ -239,7 +248,8 @@ static int wait_without(struct mpi_request *r, const struct win_rec *rec, const 
     return err == MRMA_SUCCESS ? complete_request(request) : op_fail(rec, func, err, op);
 }
 
-/* A generalized request for r, which its call still holds. complete: it is, without an error. */
+/* start_request starts a generalized request for r, which its call still holds. complete says that
+ * the operation is complete, without an error. */
 static int start_request(struct mpi_request *r, const struct win_rec *rec, bool complete,
                          const struct rma_op *op, MPI_Request *request)
 {
@@ -308,7 +318,8 @@ void request_orphan(const struct win_rec *rec)
     pthread_mutex_unlock(&lock);
 }
 
-/* Is it the request of an R-operation? Then *number is that of the operation. */
+/* find_ours returns whether the handle is the request of an R-operation, and sets *number to that
+ * of the operation. */
 static bool find_ours(MPI_Request handle, uint64_t *number)
 {
     bool found = false;

@@ -4,11 +4,10 @@
  * them: requests of the host, generalized ones where the operation is not complete when its call
  * returns.
  *
- * A host gives generalized requests no progress inside its own waits. While some
- * operation with a request is not complete (request_pending), the Wait and Test
- * families therefore go round between request_advance and the host's own test;
- * otherwise they are one branch and a jump to the host. Only application threads
- * complete a request, inside their own calls.
+ * A host gives generalized requests no progress inside its own waits. While some operation with a
+ * request is not complete (request_pending), the Wait and Test families therefore alternate between
+ * request_advance and the host's own test; otherwise they are one branch and a jump to the host.
+ * Only application threads complete a request, inside their own calls.
  */
 #ifndef MRMA_MPI_REQUESTS_REQUEST_H
 #define MRMA_MPI_REQUESTS_REQUEST_H
@@ -27,17 +26,20 @@
 struct mpi_request {
     struct rma_req req;        /* what src/rma completes */
     MPI_Request handle;        /* the host's */
-    const char *func;          /* that made it, for messages */
+    const char *func;          /* the call that has made it, for messages */
     const struct win_rec *rec; /* NULL: the window is gone */
-    _Atomic int holders;       /* the host, and, if it has failed, who is to tell the error */
-    struct list_node live;     /* all that the application has not waited for */
-    struct list_node failed;   /* those whose error no call has told (request_error.h) */
+    _Atomic int holders;       /* holders: the host and, if the operation has failed, the call that
+                                  is to return the error */
+    struct list_node live;     /* in the list of requests for which the application has not
+                                  waited */
+    struct list_node failed;   /* in the list of those whose error no call has returned
+                                  (request_error.h) */
 };
 
 extern MRMA_HIDDEN _Atomic unsigned request_npending;
 
 /* request_pending returns whether some R-operation is not complete, as far as this process knows,
- * or has ended with an error that no call has told yet. Any thread. */
+ * or has ended with an error that no call has returned yet. Any thread. */
 static inline bool request_pending(void)
 {
     return unlikely(atomic_load_explicit(&request_npending, memory_order_relaxed) != 0);
@@ -48,8 +50,8 @@ static inline bool request_pending(void)
 struct mpi_request *request_new(const char *func);
 
 /* request_issued is called when the operation of r, described by op, was issued on the window of
- * rec with result err, an enum mrma_err; OP_NOTHING (errhan.h): there was none to issue, as its
- * target is MPI_PROC_NULL. Without error *request becomes the application's handle, which is
+ * rec with result err, an enum mrma_err; OP_NOTHING (errhan.h): there was no operation to issue, as
+ * its target is MPI_PROC_NULL. Without error *request becomes the application's handle, which is
  * complete already or will be completed by request_advance; with an error r is gone and the
  * window's error handler has been called. Returns what the entry point returns. */
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
@@ -58,8 +60,8 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
 /* request_drop ends the hold of one of r's holders; the last one frees it. */
 void request_drop(struct mpi_request *r);
 
-/* request_orphan is called before the window of rec goes away: errors of its requests are not told
- * to its error handler any more. */
+/* request_orphan is called before the window of rec ends: errors of its requests do not go to its
+ * error handler any more. */
 void request_orphan(const struct win_rec *rec);
 
 /* request_traced_call is called at the beginning of a call of the Wait or Test family while a trace
@@ -70,7 +72,7 @@ enum trace_call request_traced_call(enum trace_call call, int n, const MPI_Reque
                                     const void *caller);
 
 /* request_traced_tests records that a call of the Test family has found these n requests not
- * complete, as far as they are R-operations'. requests may be NULL. */
+ * complete, as far as they belong to R-operations. requests may be NULL. */
 void request_traced_tests(int n, const MPI_Request *requests);
 
 /* TRACED of traced.h, for these calls. */
@@ -81,8 +83,8 @@ void request_traced_tests(int n, const MPI_Request *requests);
             : TRACE_CALL_NONE
 
 /* request_advance does one round of progress, and completes, at the host, the requests whose
- * operations are complete. Only while request_pending; by application threads only, without locks.
- * It never waits for another process. */
+ * operations are complete. It is called only while request_pending, and only by application
+ * threads, without locks. It never waits for another process. */
 void request_advance(void);
 
 #endif

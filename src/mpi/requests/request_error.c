@@ -2,12 +2,12 @@
 /*
  * request_error.c - see request_error.h.
  *
- * A request that has failed stays in a list, by its handle, from before the host knows that it is
- * complete until a call has told the error. So whichever thread completes it, the one that the host
- * gives the completion to finds it here. While a request is in the list it counts as pending, so
- * that the Wait and Test families look. Of several errors in one call all are in the statuses, and
- * the handler is called once, with the code of the first one: a call raises one error, and returns
- * MPI_ERR_IN_STATUS where there are statuses (MPI 4.1, 3.7.5). MPICH calls a handler once, too.
+ * A request that has failed is in a list, by its handle, from before the host knows that it is
+ * complete until a call has returned the error. So whichever thread completes the request finds it
+ * here. While a request is in the list it counts as pending, so that the Wait and Test families
+ * look. Of several errors in one call all are in the statuses, and the handler is called once, with
+ * the code of the first one: a call raises one error, and returns MPI_ERR_IN_STATUS where there are
+ * statuses (MPI 4.1, 3.7.5). MPICH calls a handler once, too.
  *
  * Locks: one around the list, not held while calling the host. Neighbours: request.c,
  * request_wait.c, request_test.c; errhan.c, which tells.
@@ -55,7 +55,7 @@ bool request_failed_any(void)
     return unlikely(atomic_load_explicit(&nfailed, memory_order_acquire) != 0);
 }
 
-/* The request of that handle out of the list, or NULL: it has not failed. */
+/* take takes the request of that handle out of the list; NULL: it has not failed. */
 static struct mpi_request *take(MPI_Request handle)
 {
     struct mpi_request *found = NULL;
@@ -76,7 +76,7 @@ static struct mpi_request *take(MPI_Request handle)
     return found;
 }
 
-/* Calls the window's handler, if quietly is false, and drops r. Returns the code. */
+/* tell calls the window's handler, unless quietly is true, and drops r. Returns the code. */
 static int tell(struct mpi_request *r, bool quietly)
 {
     const int err = atomic_load_explicit(&r->req.err, memory_order_acquire);
@@ -101,7 +101,8 @@ int request_told_one(const struct request_handles *kept, int index, int rc)
     return r != NULL ? tell(r, false) : rc;
 }
 
-/* Has the call completed some requests? The host says by rc whether it has got so far. */
+/* has_completed returns whether the call has come so far that it may have completed requests, which
+ * the host's rc tells. */
 static bool has_completed(int rc)
 {
     int class = MPI_SUCCESS;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * request_error.h - errors of R-operations, told by the call that completes the request.
+ * request_error.h - errors of R-operations, which the call that completes the request returns.
  *
- * The host is not told of them: what it makes of the error of a generalized request differs (MPICH
- * gives MPI_ERR_OTHER in statuses), and it would call the handler of a communicator. The request
- * completes without an error there; then the call of the Wait or Test family that has completed it
- * takes the error from here, calls the error handler of the window, on which the operation was
- * started, and returns the class, or sets it in the status (MPI 4.1, 3.7.3 and 3.7.5).
+ * The host is not told of these errors: hosts differ in what they make of the error of a
+ * generalized request (MPICH gives MPI_ERR_OTHER in statuses), and they would call the handler of a
+ * communicator. The request completes without an error there; then the call of the Wait or Test
+ * family that has completed it takes the error from here, calls the error handler of the window, on
+ * which the operation was started, and returns the class, or sets it in the status (MPI 4.1, 3.7.3
+ * and 3.7.5).
  */
 #ifndef MRMA_MPI_REQUESTS_REQUEST_ERROR_H
 #define MRMA_MPI_REQUESTS_REQUEST_ERROR_H
@@ -32,7 +33,7 @@ void request_handles_drop(struct request_handles *kept);
  * that the request is complete. */
 void request_failed(struct mpi_request *r);
 
-/* request_failed_any returns whether any request has failed that no call has told of. */
+/* request_failed_any returns whether any request has failed whose error no call has returned. */
 bool request_failed_any(void);
 
 /* request_told_one follows the host's MPI_Wait, MPI_Test, MPI_Waitany or MPI_Testany, which has

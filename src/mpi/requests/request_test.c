@@ -3,8 +3,8 @@
  * request_test.c - the MPI_Test family and MPI_Request_get_status (MPI 4.1, 3.7.3, 3.7.5
  * and 3.7.6).
  *
- * The host's functions; while a request of an R-operation is pending, one round
- * of progress of the engine goes before.
+ * These are the host's functions; while a request of an R-operation is pending, one round of
+ * progress of the engine comes before them.
  *
  * No state, no locks. Neighbour: request.c, which makes progress.
  */
@@ -15,8 +15,8 @@
 #include "mpi/requests/request.h"
 #include "mpi/requests/request_error.h"
 
-/* In a trace: these requests are not complete, if *done is 0. done is not read after an error,
- * since the host may have refused it. */
+/* tested records in a trace that these requests are not complete, if *done is 0. done is not read
+ * after an error, since the host may have refused it. */
 static void tested(int rc, const int *done, int n, const MPI_Request *requests)
 {
     if (unlikely(mpi_trace != NULL) && rc == MPI_SUCCESS && !*done)

@@ -2,10 +2,10 @@
 /*
  * request_wait.c - the MPI_Wait family (MPI 4.1, 3.7.3 and 3.7.5).
  *
- * The host's functions, except while a request of an R-operation is pending:
- * then the engine and the host advance in turn, the host by its own test of the
- * same requests, until the wait is over. Results, statuses and errors are those
- * of the host's test, which are the same as the wait's.
+ * These are the host's functions, except while a request of an R-operation is pending: then the
+ * engine and the host make progress in turn, the host by its own test of the same requests, until
+ * the wait is over. Results, statuses and errors are those of the host's test, which are the same
+ * as those of its wait.
  *
  * No state, no locks. Neighbours: request.c, which makes progress; rma.h, whose rma_backoff waits
  * between two rounds.
@@ -20,7 +20,7 @@
 
 enum { REQUESTS_PER_ROUND = 64, ROUNDS_MOST = 64 };
 
-/* Between two rounds. False: nothing is pending any more, let the host wait. */
+/* again is called between two rounds. False: nothing is pending any more, so the host can wait. */
 static bool again(unsigned *round)
 {
     if (!request_pending())
@@ -79,8 +79,8 @@ MRMA_PUBLIC int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_
 }
 MRMA_EXPORT_MPI(Waitany);
 
-/* The host's test of many requests looks at each of them, while those that are pending end by and
- * by: it comes behind as many rounds as cost about the same. */
+/* The host's test of many requests looks at each of them, while the pending ones end one after the
+ * other; so it comes after as many rounds as cost about the same. */
 static void advance_for(int count)
 {
     const int rounds =

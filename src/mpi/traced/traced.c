@@ -2,9 +2,9 @@
 /*
  * traced.c - see traced.h.
  *
- * The first process of MPI_COMM_WORLD makes the directory and takes out what an earlier job has
- * left there, before the others open their files. Processes whose directory is on another disk make
- * it themselves.
+ * The first process of MPI_COMM_WORLD makes the directory and removes what an earlier job has left
+ * there, before the others open their files. Processes whose directory is on another disk make it
+ * themselves.
  *
  * No locks: mpi_trace is set before windows exist and cleared when no call is made any more.
  * Neighbours: record.h, which writes; traced_clock.c; traced_calls.c; traced_site.c; agree_job.c.
@@ -32,7 +32,8 @@
 static MPI_Comm job; /* a copy of MPI_COMM_WORLD */
 static struct log messages;
 
-/* Windows of sessions that were there before MPI_Init would be in a trace in part. */
+/* have_windows returns whether there are windows of sessions before MPI_Init: these would be in a
+ * trace only in part. */
 static bool have_windows(void)
 {
     if (mpi_state.engine == NULL)
@@ -42,7 +43,8 @@ static bool have_windows(void)
     return true;
 }
 
-/* Is the trace to tell which memory is accessed? Then it must tell what orders accesses too. */
+/* with_accesses returns whether the trace has to tell which memory is accessed. Then it must also
+ * tell what orders accesses. */
 static bool with_accesses(const struct conf *conf)
 {
     if (!conf->trace_conflicts || traced_calls_are_there())
@@ -53,7 +55,8 @@ static bool with_accesses(const struct conf *conf)
     return false;
 }
 
-/* The first line of what the host says, to be freed; NULL: no memory. */
+/* host_version returns the first line of the host's version, which the caller frees; NULL: no
+ * memory. */
 static char *host_version(void)
 {
     char *version = malloc(MPI_MAX_LIBRARY_VERSION_STRING);
@@ -67,8 +70,8 @@ static char *host_version(void)
     return version;
 }
 
-/* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. Nobody uses a trace that another
- * process could not open, for their clocks could not be compared. */
+/* A trace needs MPI_COMM_WORLD; the sessions of MPI 4 have none. If one process cannot open its
+ * part, no process records anything, since their clocks could not be compared. */
 static void open_trace(const struct conf *conf)
 {
     struct trace_spec spec = {.dir = conf->trace, .clock = clock_monotonic_ns, .log = &messages};
@@ -118,7 +121,8 @@ void traced_begin_job(const struct conf *conf)
     PMPI_Comm_get_parent(&parent);
     if (parent == MPI_COMM_NULL)
         open_trace(conf);
-    else /* a world of its own, whose ranks have the numbers of the parents' */
+    else /* spawned processes have a world of their own, whose ranks have the same numbers as the
+            parents' */
         log_msg(&messages, LOG_LEVEL_WARN,
                 "MPIRMA_TRACE: processes that MPI_Comm_spawn has started are not traced");
 }
@@ -204,7 +208,7 @@ void traced_win_name(const struct win_rec *rec, const char *name)
     trace_add_text(mpi_trace, event.time, name);
 }
 
-/* Behind the record that the window has been made. */
+/* record_memory is called after the record that the window has been made. */
 static void record_memory(const struct win_rec *rec)
 {
     const struct trace_access memory = {

@@ -3,11 +3,11 @@
  * traced.h - events of the calls, where MPIRMA_TRACE asks for a trace (trace/record.h).
  *
  * TRACED_TARGET and its short forms, at the beginning of an entry point, record that the call
- * begins and, by themselves, that it returns. traced_event and its neighbours record what the call
- * does, for windows of ours. While events are recorded no window is remembered as the one used last
- * (win_table.c), so the short ways of the entry points are not taken; the general ways do the same
- * by the same paths and packets. While the recording is stopped the short ways are taken. Without a
- * trace each of these costs one look at a word that never changes.
+ * begins and also, when it returns, that it returns. traced_event and its neighbours record what
+ * the call does, for windows of this library. While events are recorded no window is remembered as
+ * the one used last (win_table.c), so the short ways of the entry points are not taken; the general
+ * ways do the same by the same paths and packets. While the recording is stopped the short ways are
+ * taken. Without a trace each of these costs one look at a word that never changes.
  */
 #ifndef MRMA_MPI_TRACED_TRACED_H
 #define MRMA_MPI_TRACED_TRACED_H
@@ -21,8 +21,8 @@
 struct conf;
 
 /* traced_begin_job is called after the host's MPI_Init: where MPIRMA_TRACE is set, mpi_trace is a
- * trace from now on. Collective over MPI_COMM_WORLD then, so that it must be set for all processes.
- * What goes wrong is said, and no trace is taken. */
+ * trace from now on. It is then collective over MPI_COMM_WORLD, so MPIRMA_TRACE must be set for all
+ * processes. If something goes wrong a message says so, and no trace is taken. */
 void traced_begin_job(const struct conf *conf);
 
 /* traced_end_job closes the trace, when no thread is in a call any more and the engine has ended.
@@ -34,15 +34,16 @@ void traced_end_job(void);
 void traced_session(const struct conf *conf, const struct log *log);
 
 /* traced_enter records that a call begins, and returns call, which traced_return takes;
- * TRACE_CALL_NONE where the recording is stopped. win: MPI_WIN_NULL, or a window; peer: a rank of
- * it, or -1 for all; caller: where the entry point of this library returns to. Only while a trace
- * is taken. */
+ * TRACE_CALL_NONE where the recording is stopped. win is MPI_WIN_NULL, or a window; peer is a rank
+ * of it, or -1 for all; caller is the address to which the entry point of this library returns. It
+ * is called only while a trace is taken. */
 enum trace_call traced_enter(enum trace_call call, MPI_Win win, int peer, const void *caller);
 
 /* traced_leave records that a call returns; nothing if the trace has ended meanwhile. */
 void traced_leave(enum trace_call call);
 
-/* traced_return is traced_leave of the call that *call names; TRACE_CALL_NONE: of none. */
+/* traced_return is traced_leave for the call that *call names; for TRACE_CALL_NONE it does
+ * nothing. */
 static inline void traced_return(const enum trace_call *call)
 {
     if (unlikely(*call != TRACE_CALL_NONE))
@@ -76,7 +77,7 @@ void traced_group(const struct win_rec *rec, enum trace_kind kind, const int *ra
 
 /* traced_request records that a request is complete (kind is TRACE_REQUEST_DONE) or not
  * (TRACE_REQUEST_TEST), where a trace is taken. number is that of its operation; 0: it has none,
- * for it moves nothing, and nothing is recorded. */
+ * since it moves nothing, and nothing is recorded. */
 static inline void traced_request(enum trace_kind kind, uint64_t number)
 {
     if (unlikely(mpi_trace != NULL) && number)

@@ -27,8 +27,8 @@ static struct trace_record event(struct trace *tr, enum trace_kind kind, unsigne
                                  .peer = -1};
 }
 
-/* With whom a call can synchronize. Of a communicator that is not known nothing is said: it is so
- * at all its processes. */
+/* add_comm adds the processes with which a call can synchronize. It adds nothing for a communicator
+ * that is not known, which is so at all its processes. */
 static void add_comm(struct trace *tr, MPI_Comm comm, int peer, struct trace_record *entered)
 {
     const struct traced_comm *known = traced_comms_find(tr, comm);
@@ -107,5 +107,6 @@ void traced_calls_end(void)
         return;
     atomic_store_explicit(&calls->enter, NULL, memory_order_relaxed);
     traced_messages_end();
-    calls = NULL; /* leave stays: calls of other threads may be open, and record nothing */
+    /* leave stays, since calls of other threads may be open; it records nothing then */
+    calls = NULL;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * traced_calls.h - between this library and libmpi-rma-calls (calls.awk), which is loaded in front
- * of it where every MPI function shall be in a trace.
+ * traced_calls.h - the interface between this library and libmpi-rma-calls (calls.awk), which is
+ * loaded in front of it where a trace is to have every MPI function.
  *
- * That library wraps the host's functions that this one leaves alone. It exports one object,
+ * That library wraps the host's functions that this one does not replace. It exports one object,
  * TRACED_CALLS_SYMBOL; while a trace is taken, traced_calls.c puts its functions there.
  */
 #ifndef MRMA_MPI_TRACED_TRACED_CALLS_H
@@ -18,7 +18,7 @@
 
 #define TRACED_CALLS_SYMBOL "mpirma_traced_calls"
 
-/* A collective call: of the counts those that it has. The arrays are of ints. */
+/* A collective call, with those of the counts that it has. The arrays are of ints. */
 struct traced_collective {
     enum trace_collective op;
     int root;
@@ -31,8 +31,8 @@ struct traced_collective {
 
 struct traced_waits; /* requests that a call waits for */
 
-/* What a wrapper of a function that sends, receives or makes a communicator hands on, while its
- * call is recorded. */
+/* Functions that a wrapper of a function that sends, receives or makes a communicator calls while
+ * its call is recorded. */
 struct traced_messages {
     /* A message is going to be sent. */
     void (*send)(const void *buffer, MPI_Count count, MPI_Datatype type, int peer, int tag,
@@ -49,13 +49,14 @@ struct traced_messages {
     /* A persistent request was made. */
     void (*persistent)(bool sends, MPI_Count count, MPI_Datatype type, int peer, int tag,
                        MPI_Comm comm, int rc, const MPI_Request *request);
-    /* Such requests are going to be started, and this request is going to be freed. These three,
-     * and what belongs to waits, also while the recording is stopped. */
+    /* Such requests are going to be started; this request is going to be freed. These three
+     * functions, and those for waits, are called also while the recording is stopped. */
     void (*start)(int n, const MPI_Request *requests);
     void (*freed)(const MPI_Request *request);
-    /* A call waits for or tests n requests; NULL: none is known here. Statuses returns where it
-     * shall put their statuses, which is given unless that is to be ignored. Then, k of them are
-     * complete: those of these indices, NULL: the first k; k < 0: the call has failed, or none is.
+    /* wait: a call waits for or tests n requests; NULL: none of them is known here. statuses
+     * returns where the call has to store their statuses: given, unless that is to be ignored. The
+     * third function tells that k of them are complete: those of these indices, or if indices is
+     * NULL the first k; k < 0: the call has failed, or none is complete.
      */
     struct traced_waits *(*wait)(int n, const MPI_Request *requests);
     MPI_Status *(*statuses)(struct traced_waits *waits, MPI_Status *given);
@@ -63,21 +64,22 @@ struct traced_messages {
                    const MPI_Status *statuses);
     /* A collective operation is going to begin. */
     void (*collective)(const struct traced_collective *operation);
-    /* A communicator was made of another one, by all its processes. Also while the recording is
-     * stopped. */
+    /* A communicator was made from another one, by all its processes. Called also while the
+     * recording is stopped. */
     void (*communicator)(MPI_Comm parent, int rc, const MPI_Comm *made);
 };
 
 struct traced_calls {
     unsigned n;
-    const char *const *name; /* of the functions, by their number */
-    /* Where the instructions of libmpi-rma lie, in bytes, set before enter: its calls are not
-     * recorded. */
+    const char *const *name; /* names of the functions, by their number */
+    /* Where the instructions of libmpi-rma lie, and how many bytes they have, set before enter:
+     * calls from there are not recorded. */
     uintptr_t text;
     size_t text_size;
-    /* A function begins, which returns to caller, and returns, if enter has returned true. comm:
-     * its communicator, NULL: it has none; peer: rank there of the process to which a message goes,
-     * or from which one comes, MPI_PROC_NULL: it names none. NULL: no trace is taken. */
+    /* enter is called when a function begins that returns to caller, and leave when it returns if
+     * enter has returned true. comm is its communicator, or NULL. peer is the rank there of the
+     * process to which a message goes or from which one comes, or MPI_PROC_NULL. The pointers are
+     * NULL if no trace is taken. */
     _Atomic(bool (*)(unsigned number, const void *caller, const MPI_Comm *comm, int peer)) enter;
     _Atomic(void (*)(unsigned number)) leave;
     const struct traced_messages *messages; /* set before enter, and stays */
@@ -92,7 +94,7 @@ bool traced_calls_are_there(void);
  * library the functions that record, if it is there. */
 void traced_calls_begin(struct trace *tr);
 
-/* traced_calls_end makes the other library record no more. */
+/* traced_calls_end makes the other library stop recording. */
 void traced_calls_end(void);
 
 #endif

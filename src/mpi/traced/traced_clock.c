@@ -3,9 +3,9 @@
  * traced_clock.c - how much the clocks of the job's machines differ from that of rank 0's machine.
  *
  * The lowest rank of each other machine, its leader, exchanges messages with rank 0
- * (trace/clock_offset.h), one machine after the other. Rank 0 says when it is time for that again:
- * clocks that drift apart by a constant rate need it at the begin and the end of the job only, but
- * the rate changes with the temperature, and where a clock is being set.
+ * (trace/clock_offset.h), one machine after the other. Rank 0 says when it is time to measure
+ * again. Clocks that drift apart at a constant rate would need this only at the begin and the end
+ * of the job, but the rate changes with the temperature, and when a clock is being set.
  *
  * Locks: one for the messages. Threads that create windows at the same time do so in the same
  * number in all processes, so it does not matter whose messages meet.
@@ -29,9 +29,10 @@
 
 static struct {
     MPI_Comm comm;
-    bool first, leads; /* is this process rank 0, is it a leader? */
-    int *leader;       /* at rank 0: of each machine but its own */
-    int n;             /* how many; 0: all processes share a clock, or nothing can be measured */
+    bool first, leads; /* whether this process is rank 0, and whether it is a leader */
+    int *leader;       /* at rank 0: the leader of each machine but its own */
+    int n;             /* how many leaders; 0: all processes share a clock, or nothing can be
+                          measured */
     uint64_t last;     /* at rank 0: when it was measured last */
     pthread_mutex_t lock;
 } clocks = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -65,7 +66,7 @@ static void measure(struct trace *tr)
     clocks.last = clock_monotonic_ns();
 }
 
-/* The leaders, in the order of ranks; machine is the list of all ranks'. */
+/* find_leaders finds the leaders, in the order of ranks; machine has the machine of each rank. */
 static void find_leaders(const uint64_t *machine, int n)
 {
     for (int rank = 1; rank < n; rank++) {

@@ -2,9 +2,9 @@
 /*
  * traced_clock.h - the clocks of several machines in a trace.
  *
- * All functions are called by all processes of MPI_COMM_WORLD. The lowest rank of each machine
- * other than rank 0's records how much its clock differs now. Where all processes share a clock
- * nothing but the first call costs anything.
+ * All functions are called by all processes of MPI_COMM_WORLD. On each machine other than rank 0's,
+ * the lowest rank records how much its clock differs now. Where all processes share a clock only
+ * the first call costs something.
  */
 #ifndef MRMA_MPI_TRACED_TRACED_CLOCK_H
 #define MRMA_MPI_TRACED_TRACED_CLOCK_H
@@ -21,11 +21,11 @@
 void traced_clock_begin(struct trace *tr, uint64_t machine, MPI_Comm comm);
 
 /* traced_clock_between is called after a collective call on a window with this group: it measures
- * again if the group is the world's and the last time is long ago. Then rank 0 is busy for some
- * round trips with each machine; else it sends one message to each. */
+ * again if the group is that of MPI_COMM_WORLD and the last measurement is long ago. Then rank 0 is
+ * busy for some round trips with each machine; otherwise it sends one message to each. */
 void traced_clock_between(struct trace *tr, MPI_Group group);
 
-/* traced_clock_end measures for the last time. Collective as traced_clock_begin. */
+/* traced_clock_end measures for the last time. Collective, like traced_clock_begin. */
 void traced_clock_end(struct trace *tr);
 
 #endif

@@ -3,12 +3,13 @@
  * traced_comms.c - see traced_comms.h.
  *
  * The number of a communicator is that of its first process in MPI_COMM_WORLD with a count of that
- * process, which it broadcasts over the communicator when that is made: the call that makes one is
- * collective over it, and all its processes take a trace, since they are known from
- * MPI_COMM_WORLD on. What is known of it is an attribute, which ends with it and is not copied.
+ * process, which it broadcasts over the communicator when that is made: the call that makes a
+ * communicator is collective over it, and all its processes take a trace, since its ancestors are
+ * known, from MPI_COMM_WORLD on. What is known of a communicator is its attribute, which ends with
+ * it and is not copied.
  *
  * No locks: the counts are atomic, and an attribute is set before anybody else knows the
- * communicator; of MPI_COMM_SELF two threads may set it at once, of which one is lost.
+ * communicator; for MPI_COMM_SELF two threads may set it at once, and then one of the two is lost.
  */
 #include "mpi/traced/traced_comms.h"
 
@@ -22,7 +23,7 @@ enum { COUNT_OF_SELF = UINT32_MAX };
 
 static int keyval = MPI_KEYVAL_INVALID;
 static _Atomic uint32_t numbers; /* communicators of this process, */
-static _Atomic uint32_t first;   /* and those of them whose first process it is */
+static _Atomic uint32_t first;   /* how many of these have this process as their first */
 
 static int on_delete(MPI_Comm comm, int key, void *known, void *extra)
 {

@@ -2,14 +2,14 @@
 /*
  * traced_messages.c - see traced_messages.h.
  *
- * Sends are recorded before they begin, receives when they are complete, and of those with a
- * request also when they begin: so no message is received before it was sent. Messages to
- * MPI_PROC_NULL are none. Wrong arguments are not looked at further than here is necessary: the
- * host's call, which follows, finds them.
+ * Sends are recorded before they begin, and receives when they are complete; receives with a
+ * request also when they begin. So no message is recorded as received before it is recorded as
+ * sent. Messages to MPI_PROC_NULL are not recorded. Arguments are checked only as far as is
+ * necessary here: the host's call, which follows, finds wrong ones.
  *
- * Where a trace is to tell which memory is accessed, the buffer of a message is recorded behind its
- * begin, or, where a receive has no begin of its own, behind its end. Of persistent requests it is
- * not.
+ * Where a trace is to tell which memory is accessed, the buffer of a message is recorded behind the
+ * record of its begin, or, where a receive has no begin of its own, behind that of its end. Buffers
+ * of persistent requests are not recorded.
  *
  * State: the number of the last request. No locks. Neighbours: traced_comms.h, traced_requests.h;
  * traced_calls.h, which has what is implemented here.
@@ -49,7 +49,7 @@ static uint64_t record(struct trace_record event)
     return event.time;
 }
 
-/* Where a message lies that was recorded before, at this time. */
+/* The buffer of a message that was recorded before, at this time. */
 struct buffer {
     const void *base;
     MPI_Count count;
@@ -70,7 +70,8 @@ static void record_buffer(uint64_t time, struct buffer buffer)
         rma_trace_buffer(mpi_trace, time, buffer.base, type, (size_t)buffer.count, buffer.stored);
 }
 
-/* NULL: nothing of a message between this process and that one in comm is recorded. */
+/* comm_with returns what is known of comm. NULL: a message between this process and peer in comm is
+ * not recorded. */
 static const struct traced_comm *comm_with(MPI_Comm comm, int peer)
 {
     const struct traced_comm *known = mpi_trace != NULL ? traced_comms_find(mpi_trace, comm) : NULL;
@@ -98,7 +99,8 @@ static void send(const void *buffer, MPI_Count count, MPI_Datatype type, int pee
                       (struct buffer){buffer, count, type, false});
 }
 
-/* comm is the number of the communicator; returns the time. */
+/* record_received records a received message. comm is the number of the communicator. Returns the
+ * time. */
 static uint64_t record_received(uint32_t comm, const MPI_Status *status, uint64_t request)
 {
     MPI_Count bytes = 0;
@@ -149,7 +151,7 @@ static uint64_t posted(bool sends, const void *buffer, MPI_Count count, MPI_Data
     return number;
 }
 
-/* A request is complete without a message. */
+/* record_end records that a request is complete without a message. */
 static void record_end(enum trace_kind kind, uint64_t request)
 {
     record((struct trace_record){.kind = (uint16_t)kind, .peer = -1, .id = request});
@@ -270,7 +272,7 @@ static void waited(struct traced_waits *waits, int k, const int *indices,
 
 /* ---- collective operations ---- */
 
-/* Whose buffer counts, and how often its count. */
+/* At which processes a buffer counts, and how often its count is taken. */
 enum whose { NONE, ALL, ROOT, OTHERS };
 enum often { ONCE, EACH, LISTED, OWN };
 

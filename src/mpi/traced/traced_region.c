@@ -3,8 +3,8 @@
  * traced_region.c - see traced_region.h.
  *
  * A name is recorded once, and has a number from then on. The names are in lists by their hash,
- * which only grow: whoever looks for a name takes no lock, and adding one takes the lock. Its
- * record is added before it is in a list, so that no thread records a number without a name.
+ * which only grow: a look-up takes no lock, and adding a name takes the lock. Its record is added
+ * before it is in a list, so that no thread records a number without a name.
  *
  * Neighbours: record.h; calls/trace_region.c, which knows what is open in each thread.
  */
@@ -41,7 +41,7 @@ static void say_once(atomic_flag *said, const char *what)
         log_msg(engine_messages(), LOG_LEVEL_WARN, "MPIRMA_TRACE: %s", what);
 }
 
-/* No character of UTF-8 is cut in two. */
+/* copy_name cuts no character of UTF-8 in two. */
 static void copy_name(char *to, const char *name)
 {
     size_t n = strnlen(name, TRACE_REGION_NAME_MAX);
@@ -72,7 +72,7 @@ static const struct named *find(unsigned at, const char *name)
     return named;
 }
 
-/* NULL: there is no room for one more. */
+/* add adds a name. NULL: there is no room for one more. */
 static const struct named *add(struct trace *tr, unsigned at, const char *name)
 {
     const uint64_t now = trace_now(tr);

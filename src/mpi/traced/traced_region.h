@@ -11,7 +11,7 @@ struct trace;
 
 /* traced_region_begin records that a region of this name, which is not empty, begins in the calling
  * thread, as the depth-th that is open there, from 1 on. False: it could not be recorded, or the
- * recording is stopped, and nothing shall be recorded where it ends. Any thread. */
+ * recording is stopped, and its end must not be recorded. Any thread. */
 bool traced_region_begin(struct trace *tr, const char *name, unsigned depth);
 
 /* traced_region_end records that the depth-th region of the calling thread ends. Any thread. */

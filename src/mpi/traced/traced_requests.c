@@ -31,7 +31,8 @@ static struct traced_request **list_of(uint64_t handle)
     return &list[(handle * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (LISTS - 1)];
 }
 
-/* Where the oldest of this handle hangs; a place with NULL: there is none. With the lock. */
+/* find returns the link to the oldest request of this handle; a link that is NULL: there is none.
+ * Called with the lock. */
 static struct traced_request **find(uint64_t handle)
 {
     struct traced_request **at = list_of(handle);

@@ -5,12 +5,12 @@
  * A call from C returns into the program, which is seen by comparing the address with the object
  * that the thread has called from last. A call through the host's Fortran bindings returns into
  * these: then the stack is walked up to the first object that is no part of an MPI library, which
- * is told by its file's name.
+ * its file's name tells.
  *
- * State: the list of objects that were found. It only grows, at its head: a reader follows it
- * without a lock, and of two objects that had the same addresses finds the later one first. An
- * address outside of all objects, of code that was made at run time, gets a page of its own there,
- * which is not recorded, so that it is looked for once.
+ * State: the list of objects that were found. The list only grows, at its head: a reader follows it
+ * without a lock, and if two objects had the same addresses, one after the other, it finds the
+ * later one first. An address outside of all objects (of code that was made at run time) gets a
+ * page of its own in the list, which is not recorded, so that the address is looked for only once.
  *
  * Locks: one for those who add. Neighbours: traced.c and traced_calls.c, which record calls.
  */
@@ -37,12 +37,14 @@ struct object {
     struct object *next;
     uintptr_t begin, size, base;
     uint64_t build;
-    bool is_mpi; /* what it calls stands in the program further up the stack */
+    bool is_mpi; /* the object is part of an MPI library; the program's call stands further up the
+                    stack */
 };
 
 static _Atomic(struct object *) objects;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
-static unsigned long long loaded; /* how many objects the linker had ever loaded; by the lock */
+static unsigned long long loaded; /* how many objects the linker had ever loaded; guarded by the
+                                     lock */
 
 static const struct object *find(uintptr_t address)
 {
@@ -53,7 +55,7 @@ static const struct object *find(uintptr_t address)
     return object;
 }
 
-/* By the lock. Without memory the object stays unknown. */
+/* add is called with the lock. Without memory the object stays unknown. */
 static void add(struct object object)
 {
     struct object *added = malloc(sizeof *added);
@@ -65,7 +67,7 @@ static void add(struct object object)
     atomic_store_explicit(&objects, added, memory_order_release);
 }
 
-/* Where it is in memory. */
+/* measure finds out where the object is in memory. */
 static struct object measure(const struct dl_phdr_info *info)
 {
     struct object object = {.base = info->dlpi_addr};
@@ -92,8 +94,8 @@ static struct object measure(const struct dl_phdr_info *info)
     return object;
 }
 
-/* The linker has no name for the program itself, and that of a library that was loaded by a path
- * relative to the working directory of that time as it was given. */
+/* The linker has no name for the program itself. If a library was loaded by a relative path, its
+ * name is that path, which counts from the working directory of that time. */
 static void path_of(const struct dl_phdr_info *info, char *path)
 {
     const char *name = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
@@ -104,13 +106,13 @@ static void path_of(const struct dl_phdr_info *info, char *path)
     }
 }
 
-/* For dl_iterate_phdr, which goes on while this returns 0. */
+/* see is called by dl_iterate_phdr, which goes on while it returns 0. */
 static int see(struct dl_phdr_info *info, size_t size, void *trace)
 {
     const bool counted = size >= offsetof(struct dl_phdr_info, dlpi_subs);
     struct object object;
     const struct object *known;
-    static char path[PATH_MAX]; /* by adding, which the caller holds */
+    static char path[PATH_MAX]; /* guarded by adding, which the caller holds */
 
     if (counted && info->dlpi_adds == loaded)
         return 1;
@@ -133,7 +135,7 @@ static int see(struct dl_phdr_info *info, size_t size, void *trace)
     return 0;
 }
 
-/* For dl_iterate_phdr: how many objects were ever loaded. */
+/* count is called by dl_iterate_phdr, and finds out how many objects were ever loaded. */
 static int count(struct dl_phdr_info *info, size_t size, void *n)
 {
     if (size >= offsetof(struct dl_phdr_info, dlpi_subs))
@@ -148,11 +150,12 @@ void traced_site_objects(struct trace *tr)
     pthread_mutex_lock(&adding);
     (void)dl_iterate_phdr(count, &before);
     (void)dl_iterate_phdr(see, tr);
-    loaded = before; /* one that came meanwhile is looked for again */
+    loaded = before; /* an object that came meanwhile is looked for again */
     pthread_mutex_unlock(&adding);
 }
 
-/* The object of an address, made up if it is in none. NULL: there is no memory. */
+/* find_or_add returns the object of an address, and makes one up if the address is in none. NULL:
+ * there is no memory. */
 static const struct object *find_or_add(struct trace *tr, uintptr_t address)
 {
     const struct object *object = find(address);
@@ -168,7 +171,8 @@ static const struct object *find_or_add(struct trace *tr, uintptr_t address)
     return find(address);
 }
 
-/* The innermost address on the stack that is not in an MPI library; 0: none. */
+/* up_the_stack returns the innermost address on the stack that is not in an MPI library; 0: there
+ * is none. */
 static __attribute__((noinline)) uintptr_t up_the_stack(struct trace *tr)
 {
     void *frame[FRAMES_MAX];
