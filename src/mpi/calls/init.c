@@ -29,6 +29,7 @@
 #include "mpi/host/host_check.h"
 #include "mpi/host/host_poll.h"
 #include "mpi/host/own_comm.h"
+#include "mpi/host/process_model.h"
 #include "mpi/process/tell_environment.h"
 #include "mpi/process/state.h"
 #include "mpi/process/print_stats.h"

@@ -19,7 +19,7 @@
 #include "mpi/host/host_check.h"
 #include "mpi/host/host_poll.h"
 #include "mpi/host/agree_library.h"
-#include "mpi/host/own_comm.h"
+#include "mpi/host/process_model.h"
 #include "mpi/process/state.h"
 
 MRMA_PUBLIC int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, HOST_SESSION *session)

@@ -30,6 +30,7 @@
 #include "mpi/host/host_poll.h"
 #include "mpi/host/agree_library.h"
 #include "mpi/process/errhan.h"
+#include "mpi/process/error_held.h"
 #include "mpi/requests/notify_request.h"
 #include "mpi/requests/request.h"
 

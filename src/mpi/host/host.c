@@ -17,7 +17,7 @@
 #include <stddef.h>
 
 #include "base/log.h"
-#include "mpi/host/own_comm.h"
+#include "mpi/host/process_model.h"
 
 struct mpi_host mpi_host;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * own_comm.h - private communicators of this process alone; and which of the world model and
- * sessions is in use.
+ * own_comm.h - private communicators of this process alone.
  *
  * Carriers of windows are made on one of them; the other serves to check datatypes. In the world
  * model they come from MPI_COMM_SELF. A program with sessions may have no MPI_COMM_SELF, or lose it
@@ -14,29 +13,6 @@
 #include <mpi.h>
 
 #include <stdbool.h>
-
-/* world_in_use returns whether there is an MPI_COMM_WORLD: between MPI_Init and the end of
- * MPI_Finalize. Any thread. */
-bool world_in_use(void);
-
-/* world_begins is called before the host's MPI_Init. Any thread. */
-void world_begins(void);
-
-/* session_begins is called before the host's MPI_Session_init for a session of the program, which
- * counts from now on. It waits while another thread is between session_ends and session_end_over.
- * Any thread. */
-void session_begins(void);
-
-/* session_ends takes a session of the program, or one that the host has refused, from the count,
- * and returns whether it was the last. If so, the caller ends what the windows have used, and calls
- * session_end_over. Any thread. */
-bool session_ends(void);
-
-/* session_end_over lets a first session begin again. Called after session_ends, by its caller. */
-void session_end_over(void);
-
-/* sessions_open returns whether there are sessions of the program. Any thread. */
-bool sessions_open(void);
 
 /* There are two, since errors of carriers return, while an error handler of this library looks at
  * errors of types. */

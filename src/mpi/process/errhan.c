@@ -3,15 +3,14 @@
  * errhan.c - the one table of error classes, and the messages of errors.
  *
  * The layer that detects an error says what it has seen, by a row of the table of faults or in
- * words of its own, and this text is held here until the call is over. Where the layer says
+ * words of its own, and error_held.h has this text until the call is over. Where the layer says
  * nothing, since it has no time for that, the refused arguments are looked at again
  * (rma/layer/explain.c). The message names the call: function, argument and what is wrong with it,
  * window, rank and target, and for a wrong epoch its state (MPI 4.1, 12.7). It is written before
  * the handler is called, since the default handler does not return. Handlers are the host's: those
- * of the carrier window and of the user's communicator. State: the texts held for the calling
- * thread. No locks.
+ * of the carrier window and of the user's communicator. No state, no locks.
  *
- * Neighbours: all entry points, when something is wrong; log.h, whose hold is here.
+ * Neighbours: all entry points, when something is wrong.
  */
 #include "mpi/process/errhan.h"
 
@@ -26,9 +25,10 @@
 #include "engine/engine.h"
 #include "mpi/host/host.h"
 #include "mpi/host/agree_job.h"
-#include "mpi/host/own_comm.h"
+#include "mpi/host/process_model.h"
 #include "mpi/process/call_site.h"
 #include "mpi/process/error_code.h"
+#include "mpi/process/error_held.h"
 #include "mpi/process/state.h"
 #include "rma/rma.h"
 
@@ -69,52 +69,6 @@ int err_class(int err)
     return err >= 0 && err < MRMA_ERR_LAST ? classes[err] : MPI_ERR_INTERN;
 }
 
-/* What was said of the error that the present call of this thread will return: the row of the table
- * and its text, and what lower layers have seen, one line each. */
-static _Thread_local struct {
-    enum fault fault;
-    char text[LOG_HELD], causes[1024];
-} held;
-
-static void hold_cause(const char *text)
-{
-    const size_t used = strlen(held.causes), len = strlen(text);
-
-    if (used + len + 2 > sizeof held.causes)
-        return; /* the first fault is nearest to the cause */
-    memcpy(held.causes + used, text, len);
-    memcpy(held.causes + used + len, "\n", 2);
-}
-
-bool error_hold(int fault, const char *text)
-{
-    if (mpi_state.engine != NULL && engine_in_agent(mpi_state.engine))
-        return false;
-    if (fault == FAULT_NONE) {
-        hold_cause(text);
-    } else if (held.fault == FAULT_NONE || held.fault == (enum fault)fault) {
-        held.fault = (enum fault)fault;
-        snprintf(held.text, sizeof held.text, "%s", text);
-    }
-    return true;
-}
-
-void error_forget(void)
-{
-    held.fault = FAULT_NONE;
-    held.causes[0] = '\0';
-}
-
-enum fault error_fault(int err)
-{
-    return fault_row(held.fault)->err == err ? held.fault : FAULT_NONE;
-}
-
-bool error_is_named(int err)
-{
-    return held.causes[0] != '\0' || error_fault(err) != FAULT_NONE;
-}
-
 /* general returns the text for an error of which nobody has said more. */
 static const char *general(int err)
 {
@@ -149,7 +103,7 @@ struct message {
  * there is no row of the table. */
 static const char *first_cause(char **rest)
 {
-    char *line = *rest = held.causes;
+    char *line = *rest = error_causes();
 
     if (*line == '\0')
         return NULL;
@@ -163,10 +117,10 @@ static void say_what(struct message *m, const char *func, int err, const char *d
 {
     const bool named = error_fault(err) != FAULT_NONE;
     const struct fault_row *row = fault_row(error_fault(err));
-    const char *text = held.text, *prefix = "MPI_ERR_", *name = mrma_err_name(err);
+    const char *text = error_text(), *prefix = "MPI_ERR_", *name = mrma_err_name(err);
 
     m->advice = row->advice;
-    m->causes = held.causes;
+    m->causes = error_causes();
     if (!named && detail[0] != '\0')
         text = detail;
     else if (!named && (text = first_cause(&m->causes)) == NULL)

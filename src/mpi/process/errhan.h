@@ -17,7 +17,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fault.h"
 #include "mpi/process/win_table.h"
 #include "rma/rma.h"
 
@@ -26,20 +25,6 @@ enum { OP_NOTHING = -1 };
 
 /* No rank that a program could give by mistake. */
 enum { NO_TARGET = INT32_MIN };
-
-/* error_hold is the hold of the engine's log (log.h): it keeps the text of log_fail, or the fault
- * with its text, until the present call of this thread reports its error. The first fault is kept.
- * Returns false for the agent's thread, which has no such call. */
-bool error_hold(int fault, const char *text) __attribute__((cold));
-
-/* error_forget drops what error_hold has kept for the present call. */
-void error_forget(void) __attribute__((cold));
-
-/* error_fault returns the fault of err that error_hold has kept, or FAULT_NONE. */
-enum fault error_fault(int err) __attribute__((cold));
-
-/* error_is_named returns whether error_hold has kept the reason for which the call returns err. */
-bool error_is_named(int err) __attribute__((cold));
 
 /* request_fail reports that the operation of a request, which func has made, has failed with err.
  * No handler is called: the wait will return the error. */

@@ -10,8 +10,8 @@
  * After the end a later session may have an engine again. calls/engine_get.c makes and ends an
  * engine: it needs every room, while every room may ask for the state.
  *
- * Neighbours: calls/engine_get.c; tell_environment.c, which tells of wrong variables; errhan.c,
- * which holds the first messages, too.
+ * Neighbours: calls/engine_get.c; tell_environment.c, which tells of wrong variables; error_held.c,
+ * which holds the first messages, too; mpi_state.c, the state itself.
  */
 #include "mpi/process/state.h"
 
@@ -25,14 +25,11 @@
 #include "base/err.h"
 #include "engine/engine.h"
 #include "mpi/host/host_check.h"
-#include "mpi/host/own_comm.h"
+#include "mpi/host/process_model.h"
 #include "mpi/process/tell_environment.h"
-#include "mpi/process/errhan.h"
+#include "mpi/process/error_held.h"
 
 enum phase { PHASE_NEW, PHASE_DISABLED, PHASE_READY };
-
-struct mpi_state mpi_state;
-struct trace *mpi_trace;
 
 static _Atomic int phase = PHASE_NEW;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* around what follows */

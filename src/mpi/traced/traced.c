@@ -19,7 +19,7 @@
 #include "base/conf.h"
 #include "base/err.h"
 #include "mpi/host/agree_job.h"
-#include "mpi/host/own_comm.h"
+#include "mpi/host/process_model.h"
 #include "mpi/process/state.h"
 #include "mpi/traced/traced_calls.h"
 #include "mpi/traced/traced_clock.h"
