@@ -1,42 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_own_comm.c - sessions that begin and end at the same time in several threads, in front of a
+ * test_process_model.c - sessions that begin and end at the same time in several threads, in front of a
  * host that the test plays: it takes long to say whether it is initialised. Each test is a process
  * of its own, since the first session of a process is what it is about.
  */
 #include "test/support/base_helper.h"
 
+#include <mpi.h>
 #include <pthread.h>
 #include <time.h>
 
 #include "base/atomic.h"
-#include "mpi/host/carrier_stock.h"
-#include "mpi/host/host.h"
-#include "mpi/host/host_kind.h"
-#include "mpi/host/own_comm.h"
+#include "mpi/host/process_model.h"
 
 enum { THREADS = 4 };
-
-struct mpi_host mpi_host;
-
-/* None of these is called: no communicator is made. */
-void carrier_stock_open(MPI_Comm self)
-{
-    (void)self;
-}
-
-void carrier_stock_fill(void)
-{
-}
-
-void carrier_stock_close(void)
-{
-}
-
-bool host_ids_wait(void)
-{
-    return false;
-}
 
 static _Atomic bool world, session; /* what the host has, and says yes to */
 
@@ -160,5 +137,5 @@ int main(void)
         cmocka_unit_test(first_sessions_without_a_world),
         cmocka_unit_test(a_first_session_waits_for_the_last),
     };
-    return cmocka_run_group_tests_name("self", list, NULL, NULL);
+    return cmocka_run_group_tests_name("process_model", list, NULL, NULL);
 }
