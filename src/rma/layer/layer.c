@@ -12,8 +12,8 @@
 
 #include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"
+#include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
-#include "rma/origin/replies.h"
 #include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/hooks.h"

@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
 #include "rma/origin/rdma.h"
-#include "rma/origin/replies.h"
 
 static_assert((int)CH3_ATOMIC_RAR == (int)WIN_ORDER_RAR &&
                   (int)CH3_ATOMIC_WAR == (int)WIN_ORDER_WAR &&

@@ -12,11 +12,12 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/open_packet.h"
+#include "rma/origin/pair_epoch.h"
 #include "rma/origin/rdma.h"
 #include "rma/origin/region_keys.h"
-#include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced_path.h"
 #include "rma/types/type_table.h"

@@ -18,53 +18,6 @@
 #include "rma/traced/traced_path.h"
 #include "rma/win/win.h"
 
-static bool unlocked(void *arg)
-{
-    const struct pkt_target *pt = arg;
-    return !pt->unlocking;
-}
-
-int pkt_await_unlocked(struct pkt_target *pt)
-{
-    return unlikely(pt->unlocking)
-               ? pkt_wait(pt, unlocked, "the acknowledgement of the last unlock")
-               : MRMA_SUCCESS;
-}
-
-void pkt_lock_granted(struct pkt_target *pt, uint32_t seq)
-{
-    if (pt->lock != PKT_LOCK_SENT || pt->lock_seq != seq)
-        return;
-    pt->lock = PKT_LOCK_HELD;
-    pt->open_seq = pt->win->phase + 1; /* the request names the fences passed here */
-    win_event(pt->win, pt->target->rank, TRACE_LOCKED, 0);
-}
-
-void pkt_epoch_answered(struct pkt_target *pt, uint32_t lock_seq)
-{
-    pkt_lock_granted(pt, lock_seq);
-    /* The target has passed this epoch's fences; any other answer is of an epoch that has ended. */
-    if (pkt_epoch_kind(pt) == PKT_EPOCH_NOCHECK && !pt->unlocking)
-
-        pt->open_seq = pt->win->phase + 1;
-}
-
-static uint8_t lock_flag(const struct pkt_target *pt)
-{
-    if (epoch_now(&pt->win->epoch) == EPOCH_LOCK_ALL || pt->target->lock == WIN_LOCK_COUNTED)
-        return PKT_F_LOCK_ALL;
-    return pt->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
-}
-
-void pkt_take_lock(struct pkt_target *pt, struct pkt_hdr *hdr)
-{
-    if (pt->lock != PKT_LOCK_DUE || hdr->epoch != PKT_EPOCH_LOCK)
-        return;
-    hdr->flags |= lock_flag(pt);
-    hdr->total = pt->win->phase;
-    pt->lock = PKT_LOCK_SENT;
-}
-
 /* lock_pending returns whether the lock is not granted yet, or not even asked for. */
 static bool lock_pending(const struct pkt_target *pt)
 {

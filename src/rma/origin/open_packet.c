@@ -40,9 +40,10 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
+#include "rma/origin/pair_epoch.h"
 #include "rma/origin/rdma_choice.h"
-#include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
 #include "rma/traced/traced_path.h"
 #include "rma/types/type_table.h"
@@ -78,6 +79,19 @@ int pkt_wait(struct pkt_target *pt, bool (*done)(void *), const char *what)
     int err = origin_wait(w, done, pt, what, pt->target->rank);
     rma_enter(w->rma);
     return err;
+}
+
+static bool unlocked(void *arg)
+{
+    const struct pkt_target *pt = arg;
+    return !pt->unlocking;
+}
+
+int pkt_await_unlocked(struct pkt_target *pt)
+{
+    return unlikely(pt->unlocking)
+               ? pkt_wait(pt, unlocked, "the acknowledgement of the last unlock")
+               : MRMA_SUCCESS;
 }
 
 static bool stream_room(void *arg)
@@ -181,44 +195,6 @@ int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
     if (err) /* definitions may have been in it */
         type_table_forget(pt->types);
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
-}
-
-uint8_t pkt_epoch_kind(const struct pkt_target *pt)
-{
-    const struct win *w = pt->win;
-    if (w->origin_side.fence_closing)
-        return PKT_EPOCH_FENCE;
-    switch (epoch_now(&w->epoch)) {
-    case EPOCH_FENCE:
-    case EPOCH_FENCE_USED:
-        return PKT_EPOCH_FENCE;
-    case EPOCH_PSCW:
-        return PKT_EPOCH_PSCW;
-    default:
-        break;
-    }
-    const bool nocheck = epoch_now(&w->epoch) == EPOCH_LOCK_ALL
-                             ? w->all_nocheck
-                             : pt->target->lock == WIN_LOCK_NOCHECK;
-    /* If the lock is in a control block it is held already. */
-    return nocheck || pt->target->ctl ? PKT_EPOCH_NOCHECK : PKT_EPOCH_LOCK;
-}
-
-struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
-{
-    struct pkt_hdr hdr = win_header(pt->win, pt->target, PKT_OPS);
-    hdr.epoch = pkt_epoch_kind(pt);
-    hdr.seq = hdr.epoch == PKT_EPOCH_LOCK   ? pt->lock_seq
-              : hdr.epoch == PKT_EPOCH_PSCW ? pt->target->starts
-                                            : pt->win->phase;
-    return hdr;
-}
-
-bool pkt_epoch_is_open(const struct pkt_target *pt)
-{
-    if (pt->target->ctl)
-        return true; /* epoch_access has made sure */
-    return early_began(pt, pkt_epoch_kind(pt)) && !early_left(pt);
 }
 
 /* Conditions for pkt_wait. epoch_decided: the epoch is open, or will never be. The next one: the

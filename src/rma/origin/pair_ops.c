@@ -15,10 +15,12 @@
 
 #include "base/err.h"
 #include "rma/origin/atomics.h"
+#include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/op_record.h"
+#include "rma/origin/op_request.h"
 #include "rma/origin/open_packet.h"
-#include "rma/origin/replies.h"
+#include "rma/origin/pair_epoch.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/types/type_table.h"

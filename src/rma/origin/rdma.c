@@ -25,11 +25,13 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
+#include "rma/origin/op_request.h"
 #include "rma/origin/open_packet.h"
+#include "rma/origin/pair_epoch.h"
 #include "rma/origin/rdma_choice.h"
 #include "rma/origin/region_keys.h"
-#include "rma/origin/replies.h"
 #include "rma/progress/wait.h"
 #include "rma/win/notify_words.h"
 #include "rma/win/win.h"

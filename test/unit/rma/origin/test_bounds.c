@@ -3,6 +3,7 @@
  * test_bounds.c - millions of operations without a synchronization: what origin and
  * target keep for them stays within the bounds of doc/protocol.md, and all are done.
  */
+#include "rma/origin/fetch_request.h"
 #include "test/support/pkt_helper.h"
 
 #include <malloc.h>

@@ -3,6 +3,7 @@
  * test_early.c - the origin's account of packets that may wait at the target: what takes them off
  * it, epoch by epoch, and what does not. All numbers are about to wrap.
  */
+#include "rma/origin/pair_epoch.h"
 #include "test/support/base_helper.h"
 #include "base/err.h"
 #include "rma/env.h"

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fetch_request.c - see fetch_request.h.
+ */
+#include "rma/origin/fetch_request.h"
+
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "rma/origin/op_request.h"
+#include "rma/traced/traced_path.h"
+#include "rma/win/win.h"
+
+/* How many ended requests are kept to be used again. */
+enum { SPARE_MOST = ORIGIN_PAIR_REQUESTS };
+
+void origin_init(struct rma *r)
+{
+    map_init(&r->requests);
+    list_init(&r->spare_requests);
+    r->last_request = r->env->first_number;
+}
+
+void origin_fini(struct rma *r)
+{
+    struct list_node *node;
+    while ((node = list_pop_front(&r->spare_requests)) != NULL)
+        free(LIST_ENTRY(node, struct origin_req, link));
+    map_fini(&r->requests);
+}
+
+bool origin_request_room(const struct pkt_target *pt)
+{
+    return pt->replies == 0 ||
+           (pt->replies < ORIGIN_PAIR_REQUESTS && pt->fetching < ORIGIN_PAIR_FETCHING &&
+            map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
+}
+
+/* take_spare takes a request that has ended, since malloc is slow with many objects that come and
+ * go together, between those of others. */
+static struct origin_req *take_spare(struct rma *r)
+{
+    struct list_node *node = list_pop_front(&r->spare_requests);
+    r->nspare_requests -= node != NULL;
+    return node ? LIST_ENTRY(node, struct origin_req, link) : malloc(sizeof(struct origin_req));
+}
+
+static void put_spare(struct rma *r, struct origin_req *rq)
+{
+    if (r->nspare_requests == SPARE_MOST) {
+        free(rq);
+        return;
+    }
+    list_push_front(&r->spare_requests, &rq->link);
+    r->nspare_requests++;
+}
+
+/* new_request makes a request under the next free number, which is never 0. So a late reply to a
+ * request that has ended is not taken for a reply to another. NULL: no memory. */
+static struct origin_req *new_request(struct rma *r)
+{
+    struct origin_req *rq = take_spare(r);
+    void *in_use = rq;
+    while (in_use) {
+        r->last_request += r->last_request == UINT32_MAX ? 2 : 1;
+        if (map_put(&r->requests, r->last_request, rq, &in_use) != MRMA_SUCCESS) {
+            put_spare(r, rq);
+            return NULL;
+        }
+        if (in_use) /* since numbers came round */
+            (void)map_put(&r->requests, r->last_request, in_use, NULL);
+    }
+    if (rq)
+        rq->number = r->last_request;
+    return rq;
+}
+
+int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+                   uint32_t *number)
+{
+    struct win *w = pt->win;
+    struct rma *r = w->rma;
+    struct origin_req *rq = new_request(r);
+    if (!rq)
+        return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
+    const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
+    const size_t bytes = op->tcount * op->ttype->size;
+    /* The fields are set one by one: see rma_op_clear. */
+    list_node_init(&rq->link);
+    *number = rq->number;
+    rq->pt = pt;
+    rq->type = dtype_ref(rtype);
+    rq->addr = op->raddr;
+    rq->req = op->req;
+    rq->pos = 0;
+    rq->left = kind == PKT_OP_GET   ? bytes
+               : kind == PKT_OP_CAS ? acc_extent(op->ttype->basic)
+                                    : op->tcount * op->ttype->elems * acc_extent(op->ttype->basic);
+    rq->plain = rtype->contig && (kind == PKT_OP_CAS || rq->left == bytes);
+    if (!rq->plain)
+        dtype_cursor_init(&rq->result, rtype, kind == PKT_OP_CAS ? 1 : op->rcount,
+                          kind == PKT_OP_GET ? DTYPE_BYTES : DTYPE_ELEMENTS);
+    rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
+    rq->behind = pt->written;
+    rq->last_op = win_last_op(w);
+    rq->lock_seq = pt->lock_seq;
+    pt->fetching += rq->kept;
+    list_push_back(&pt->requests, &rq->link);
+    pt->replies++;
+    w->origin_side.replies++;
+    origin_charge(op->req);
+    return MRMA_SUCCESS;
+}
+
+void fetch_request_end(struct rma *r, struct origin_req *rq, int err)
+{
+    list_remove(&rq->link);
+    rq->pt->fetching -= rq->kept;
+    rq->pt->replies--;
+    rq->pt->win->origin_side.replies--;
+    origin_discharge(rq->req, err);
+    dtype_unref(rq->type);
+    (void)map_del(&r->requests, rq->number);
+    put_spare(r, rq);
+}
+
+void origin_request_cancel(struct win *w, uint32_t number, int err)
+{
+    struct origin_req *rq = map_get(&w->rma->requests, number);
+    if (rq)
+        fetch_request_end(w->rma, rq, err);
+}
+
+int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err)
+{
+    LIST_EACH_SAFE (it, &pt->requests) {
+        struct origin_req *rq = LIST_ENTRY(it, struct origin_req, link);
+        if (rq->req == req)
+            fetch_request_end(pt->win->rma, rq, err);
+    }
+    if (req->ended ? rma_req_held_only(req) : rma_req_done(req))
+        return err;
+    origin_charge(req);
+    origin_discharge(req, err);
+    return MRMA_SUCCESS;
+}
+
+void origin_fail(struct pkt_target *pt, int err)
+{
+    struct list_node *link;
+    while ((link = list_first(&pt->requests)) != NULL)
+        fetch_request_end(pt->win->rma, LIST_ENTRY(link, struct origin_req, link), err);
+}
+
+struct origin_req *fetch_request_find(struct win *w, struct rma_target *t, uint32_t number)
+{
+    struct origin_req *rq = map_get(&w->rma->requests, number);
+    return rq && rq->pt == t->pkt ? rq : NULL;
+}
