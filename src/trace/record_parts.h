@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record_parts.h - records that are no struct trace_record (spool.h): texts, lists of ranks, objects
- * and accesses, in as many records as they need.
+ * record_parts.h - records that are no struct trace_record (spool.h): texts, lists of ranks,
+ * objects and accesses, in as many records as they need.
  */
 #ifndef MRMA_TRACE_RECORD_PARTS_H
 #define MRMA_TRACE_RECORD_PARTS_H

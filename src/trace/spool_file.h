@@ -42,8 +42,8 @@ void spool_file_finish(struct spool_file *file, const struct log *log);
 /* spool_file_close unmaps and closes the file, which keeps its length. */
 void spool_file_close(struct spool_file *file);
 
-/* spool_file_set_head sets a word of the head of an open file, which has its place on the disk since
- * the file was begun. */
+/* spool_file_set_head sets a word of the head of an open file; the word has its place on the disk
+ * since the file was begun. */
 void spool_file_set_head(int fd, size_t offset, uint64_t value, const struct log *log);
 
 #endif

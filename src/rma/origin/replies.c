@@ -2,8 +2,8 @@
 /*
  * replies.c - see replies.h.
  *
- * Locks: the caller holds the engine's. Neighbours: fetch_request.h, the requests that replies name;
- * open_packet.h, which may send when a reply has come.
+ * Locks: the caller holds the engine's. Neighbours: fetch_request.h, the requests that replies
+ * name; open_packet.h, which may send when a reply has come.
  */
 #include "rma/origin/replies.h"
 
