@@ -6,8 +6,8 @@
  * counted among the program's.
  *
  * No locks: only one thread at a time makes the communicators. Neighbours: process_model.h, which
- * knows whether there are sessions; calls/engine_get.c, which needs the communicators; calls/init.c;
- * carrier_stock.c.
+ * knows whether there are sessions; calls/engine_get.c, which needs the communicators;
+ * calls/init.c; carrier_stock.c.
  */
 #include "mpi/host/own_comm.h"
 

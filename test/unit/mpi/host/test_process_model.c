@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_process_model.c - sessions that begin and end at the same time in several threads, in
- * front of a host that the test plays: it takes long to say whether it is initialised. Each test is a process
- * of its own, since the first session of a process is what it is about.
+ * test_process_model.c - sessions that begin and end at the same time in several threads. The host
+ * is a double, which takes long to say whether it is initialised. Each test is a process of its own,
+ * since it is about the first session of a process.
  */
 #include "test/support/base_helper.h"
 
