@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_process_model.c - sessions that begin and end at the same time in several threads. The host
- * is a double, which takes long to say whether it is initialised. Each test is a process of its own,
+ * is a double that takes long to say whether it is initialised. Each test is a process of its own,
  * since it is about the first session of a process.
  */
 #include "test/support/base_helper.h"
