@@ -11,7 +11,8 @@
  * alloc_shared_noncontig each part has pages of its own, which come from the memory beside the
  * process that first writes them. Communication and computation are timed together, for what the
  * first way spends in copies the others spend in loads. What a sweep's communication takes by
- * itself is printed below the table: the median of all sweeps, for in some the other process is late.
+ * itself is printed below the table: the median of all sweeps, for in some the other process is
+ * late.
  *
  * The program checks itself. Points begin as x*x + y*y, and those beyond the border of the domain
  * follow the same rule, so that every sweep adds exactly 1 everywhere.
