@@ -2,14 +2,15 @@
 /*
  * record.c - see record.h.
  *
- * A record's kind is stored last: whoever reads the file of a process that was killed finds whole
- * records, then zeros.
+ * A record's kind is stored last: so the file of a process that was killed has whole records, then
+ * zeros.
  *
- * A call that has only waited, or issued an operation and completed it, takes one record: where it
- * returns, its records become that one (spool_pack.h).
+ * A call that has only waited, or that has issued an operation and completed it, takes one record:
+ * when it returns, its records become one (spool_pack.h).
  *
- * A thread may end while the trace is closed, and its destructor has no other way to the trace than
- * its own struct: so that and the trace stay until the thread has ended, whoever is last.
+ * A thread may end while the trace is being closed, and its destructor reaches the trace only
+ * through the thread's own struct: so this struct and the trace stay until the thread has ended,
+ * and the last one frees them.
  *
  * Locks: tr->lock guards the list of threads, their number and whether the trace is closed; a
  * thread's file is its own until then. Neighbours: spool.h, the format; spool_file.h, where a
@@ -41,7 +42,8 @@ enum folds {
     FOLDS_NOTHING,
     FOLDS_CALL, /* a TRACE_ENTER */
     FOLDS_OP,   /* a TRACE_ENTER and its TRACE_OP */
-    FOLDS_DONE  /* these; the operation was done at th->time, of which no record is written yet */
+    FOLDS_DONE  /* the same two; the operation was done at th->time, for which no record is written
+                   yet */
 };
 
 struct trace {
@@ -51,10 +53,10 @@ struct trace {
     struct log log;
     pthread_key_t key; /* of a thread's struct thread */
     pthread_mutex_t lock;
-    struct list threads; /* those that have not ended, by the lock */
+    struct list threads; /* those that have not ended; guarded by the lock */
     uint32_t nthreads;   /* ever, by the lock */
-    int first_head; /* the file of thread 0, in whose head their number stands, by the lock; -1:
-                       none */
+    int first_head; /* the file of thread 0, whose head has the number of threads; guarded by the
+                       lock; -1: none */
     bool closed;    /* by the lock */
     _Atomic uint64_t ops;
     _Atomic bool stopped; /* orders nothing: a thread may see it late */
@@ -67,11 +69,12 @@ struct thread {
     uint64_t time;          /* of the last record, */
     uint16_t kind;          /* and what it was */
     enum folds folds;
-    size_t enter;                  /* where the TRACE_ENTER is that folds speaks of */
-    uint64_t op_number, op_before; /* of the last TRACE_OP, and of the one before it */
+    size_t enter;                  /* place of the TRACE_ENTER that folds means */
+    uint64_t op_number, op_before; /* numbers of the last TRACE_OP, and of the one before it */
 };
 
-/* *spool is to be freed. MRMA_ERR_NO_MEM and MRMA_ERR_OTHER: it is NULL. */
+/* make_dirs makes the directories. The caller frees *spool. MRMA_ERR_NO_MEM and MRMA_ERR_OTHER: it
+ * is NULL. */
 static int make_dirs(const char *dir, const struct log *log, char **spool)
 {
     if (asprintf(spool, "%s/" SPOOL_DIR, dir) < 0) {
@@ -106,8 +109,8 @@ uint64_t trace_now(const struct trace *tr)
 
 /* ---- a thread's file ---- */
 
-/* Copy with the kind last. There is room. A reading of the clock that two records share may be
- * older than what was recorded of making room for the first. */
+/* put copies a record, with its kind last. There is room for it. A reading of the clock that two
+ * records share may be older than the record about making room for the first of them. */
 static void put(struct thread *th, const struct trace_record *rec)
 {
     struct trace_record *at = (struct trace_record *)(void *)(th->file.piece + th->file.used);
@@ -138,7 +141,7 @@ static struct trace_record *record_at(const struct thread *th, size_t used)
     return (struct trace_record *)(void *)(th->file.piece + used);
 }
 
-/* It is known that the operation is done, and not written before the call returns. */
+/* fold_done notes that the operation is done; this is written only when the call returns. */
 static bool fold_done(struct thread *th, const struct trace_record *done)
 {
     const struct trace_record *op = record_at(th, th->enter + sizeof *op);
@@ -151,9 +154,9 @@ static bool fold_done(struct thread *th, const struct trace_record *done)
     return true;
 }
 
-/* The file ends before the call's records while they are changed, and with zeros behind the one
- * that is left: who reads it after the process was killed here finds whole records. Only the order
- * of this thread's own stores counts for that, so that a fence for the compiler does. */
+/* While the call's records are changed the file ends before them, and afterwards with zeros behind
+ * the one that is left: so it has whole records even if the process is killed here. Only the order
+ * of this thread's own stores matters for that, so a fence for the compiler is enough. */
 static bool fold_op(struct thread *th, const struct trace_record *leave)
 {
     struct trace_record *enter = record_at(th, th->enter), *op = enter + 1;
@@ -194,7 +197,7 @@ static bool fold_leave(struct thread *th, const struct trace_record *leave)
     return true;
 }
 
-/* Does the record become one with those before it, so that none is added? */
+/* fold returns whether the record becomes one with those before it, so that none is added. */
 static bool fold(struct thread *th, const struct trace_record *rec)
 {
     switch (rec->kind) {
@@ -250,7 +253,8 @@ static int open_file(struct thread *th, uint32_t number)
     return MRMA_ERR_OTHER;
 }
 
-/* The calling thread's. Made even if its file can't be: then nothing tries again. NULL: no memory.
+/* make_thread makes the struct of the calling thread. It is made even if its file cannot be made,
+ * so that nothing tries again. NULL: no memory.
  */
 static struct thread *make_thread(struct trace *tr)
 {
@@ -291,7 +295,7 @@ static bool make_room(struct thread *th, struct trace_record *written)
     return true;
 }
 
-/* Behind rec: what is recorded of making room for it is later than rec. */
+/* The record about making room for rec is later than rec, and stands behind it. */
 static __attribute__((noinline)) void add_with_room(struct thread *th,
                                                     const struct trace_record *rec)
 {
@@ -310,7 +314,7 @@ static void append(struct thread *th, const struct trace_record *rec)
         add_with_room(th, rec);
 }
 
-/* The operation that is done gets the record of that. */
+/* append_done writes the record that the operation is done. */
 static void append_done(struct thread *th)
 {
     const struct trace_record *op = record_at(th, th->enter + sizeof *op);
@@ -320,7 +324,7 @@ static void append_done(struct thread *th)
     append(th, &done);
 }
 
-/* Its file has all that it will have, and all that the thread has done. */
+/* finish completes the file of a thread, with everything that the thread has done. */
 static void finish(struct thread *th)
 {
     if (th->folds == FOLDS_DONE)
@@ -415,7 +419,8 @@ uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind)
     return likely(th != NULL) && th->kind == kind ? th->time : 0;
 }
 
-/* What a reader needs to understand what comes when the recording is resumed. */
+/* is_always_recorded returns whether a reader needs the record to understand those that come when
+ * the recording is resumed. */
 static bool is_always_recorded(enum trace_kind kind)
 {
     switch (kind) {

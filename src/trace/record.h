@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record.h - events of this process into files (spool.h): the trace layer.
+ * record.h - the trace layer: it records events of this process in files (spool.h).
  *
- * A struct trace is one process's part of a job's trace. It knows no MPI and no windows: it is
- * handed records. Every thread that hands one in gets a file of its own, so no thread waits for
- * another; the file is mapped, so recording is a store, and what is recorded is kept however the
+ * A struct trace is one process's part of a job's trace. It knows no MPI and no windows: its
+ * callers hand it records. Every thread that hands in a record gets a file of its own, so no thread
+ * waits for another. The file is mapped, so recording is a store, and records are kept however the
  * process ends. When a piece of the file is full the next is reserved on the disk and mapped, which
  * is recorded with its time. If that fails (no space, a limit) one message says so, the thread
  * records no more, and the program goes on.
@@ -30,7 +30,7 @@ struct trace_spec {
     uint32_t rank, nproc; /* in MPI_COMM_WORLD */
     uint64_t machine;     /* the same for processes that share the clock */
     const char *host_mpi; /* version of the MPI library below, cut to fit */
-    bool accesses;        /* which memory operations access is recorded, too */
+    bool accesses;        /* the memory that operations access is recorded, too */
     clock_fn clock;       /* nanoseconds; of all threads */
     const struct log *log;
 };
@@ -46,8 +46,8 @@ int trace_prepare(const struct trace_spec *spec);
 int trace_open(const struct trace_spec *spec, struct trace **out);
 
 /* trace_close cuts the files to their length and gives the trace back. No thread records any more,
- * but others that have may be alive, or end meanwhile: the last of them frees what is left. NULL is
- * allowed. */
+ * but other threads that have recorded may be alive, or end meanwhile: the last of them frees what
+ * is left. NULL is allowed. */
 void trace_close(struct trace *tr);
 
 /* trace_now returns the time of the trace's clock, in nanoseconds. Two neighbouring records may
@@ -58,20 +58,21 @@ uint64_t trace_now(const struct trace *tr);
  * for a neighbour that shares its reading of the clock; else 0. */
 uint64_t trace_time_of_last(struct trace *tr, enum trace_kind kind);
 
-/* trace_add records rec with its time as it is, which does not lie before that of the calling
- * thread's last record, or of the begin of its file; else it gets that one's. If the file cannot
- * grow, one message says so and the thread records no more. */
+/* trace_add records rec. If the time of rec lies before that of the calling thread's last record,
+ * or before the begin of its file, rec gets that time; otherwise it keeps its own. If the file
+ * cannot grow, one message says so and the thread records no more. */
 void trace_add(struct trace *tr, const struct trace_record *rec);
 
-/* trace_has_accesses returns whether this trace is to tell which memory operations access. */
+/* trace_has_accesses returns whether this trace has to tell which memory operations access. */
 bool trace_has_accesses(const struct trace *tr);
 
 /* trace_thread_is notes in the calling thread's file what kind of thread it is; without this it is
  * SPOOL_APPLICATION. Called soon after the thread's first record at the latest. */
 void trace_thread_is(struct trace *tr, enum spool_thread kind);
 
-/* trace_recording stops the recording of all threads, or resumes it, and records that; nothing
- * where it is so already. What is still recorded meanwhile, TRACE_RECORDING says. Any thread. */
+/* trace_recording stops the recording of all threads, or resumes it, and records that; if it is so
+ * already it does nothing. TRACE_RECORDING says what is still recorded while it is stopped. Any
+ * thread. */
 void trace_recording(struct trace *tr, bool on);
 
 /* trace_is_stopped returns whether the recording is stopped. Any thread. */

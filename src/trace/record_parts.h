@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * record_parts.h - records that are no struct trace_record (spool.h): texts, lists of ranks,
- * objects and accesses, in as many records as they need.
+ * record_parts.h - writes records that are no struct trace_record (spool.h): texts, lists of
+ * ranks, objects and accesses, each in as many records as it needs.
  */
 #ifndef MRMA_TRACE_RECORD_PARTS_H
 #define MRMA_TRACE_RECORD_PARTS_H
@@ -24,8 +24,8 @@ void trace_add_object(struct trace *tr, const struct trace_object *object, const
  * before, which has the same time. */
 void trace_add_text(struct trace *tr, uint64_t time, const char *text);
 
-/* trace_add_access records memory that the operation or the window is about which the calling
- * thread has recorded before; its kind is set here, its time not. */
+/* trace_add_access records memory of the operation or the window that the calling thread has
+ * recorded before. Its kind is set here, its time is the caller's. */
 void trace_add_access(struct trace *tr, const struct trace_access *access);
 
 #endif

@@ -5,25 +5,26 @@
  *
  * The origin reaches that memory by cross-memory attach (assisted_copy.h). The first small
  * contiguous put or get of an epoch is done at once. Those after it are kept back until one system
- * call does them all (sys/cma_queue.h): with a flush or the end of the epoch, and before
- * another operation on that target; the standard does not order them (MPI 4.1, 12.7), but they are
- * done in the order of the calls. What nobody completes so is done within a bounded time by the
- * agent, or by who polls where there is none (progress/unsent.h). In fence and PSCW epochs small
- * puts go into a stage first (stage.h). In a passive target epoch the origin may send the
- * operation as a packet instead, and the target does it: if a thread of the target polls now and
- * an agent will serve what comes after that thread has stopped, for a packet through the ring
- * costs less than a system call; and by the agent alone if the target's side is in many pieces,
- * for which the kernel takes longer than an agent takes to wake up. Large contiguous puts and gets
- * are the kernel's in any case, because origin and target would wait for each other on the way
- * through the ring, and so is everything on a node with more processes than processors, where a
- * target that polls need not have one. Which way it is assisted_choice.c says.
+ * call does them all (sys/cma_queue.h): with a flush or the end of the epoch, and before another
+ * operation on that target; the standard does not order them (MPI 4.1, 12.7), but they are done in
+ * the order of the calls. Operations that nobody completes in this way are done within a bounded
+ * time by the agent, or, without an agent, by a thread that polls (progress/unsent.h). In fence and
+ * PSCW epochs small puts go into a stage first (stage.h). In a passive target epoch the origin may
+ * send the operation as a packet instead, and the target does it: it does so if a thread of the
+ * target polls now and an agent will serve packets that come after that thread has stopped, since a
+ * packet through the ring costs less than a system call. It also does so for the agent alone if the
+ * target's side is in many pieces, for which the kernel takes longer than an agent takes to wake
+ * up. Large contiguous puts and gets are the kernel's in any case, because origin and target would
+ * wait for each other on the way through the ring, and so is everything on a node with more
+ * processes than processors, where a target that polls may have no processor. assisted_choice.c
+ * chooses the way.
  *
  * The target's lock is taken in shared memory as always, so the packets ask for none
- * (PKT_EPOCH_NOCHECK). What was sent is done when the target has acknowledged it, which flush and
- * unlock wait for. Accumulates of one origin on one location are done in the order of the calls
- * (MPI 4.1, 12.7.2): while some may be under way by packet (SENT_ACC), all later ones to that
- * target follow them. That an element is changed by one process at a time is due to the stripe
- * locks, which both ways hold.
+ * (PKT_EPOCH_NOCHECK). Operations that were sent are done when the target has acknowledged them,
+ * for which flush and unlock wait. Accumulates of one origin on one location are done in the order
+ * of the calls (MPI 4.1, 12.7.2): while some may be under way by packet (SENT_ACC), all later ones
+ * to that target follow them. Both ways hold the stripe locks, so only one process at a time
+ * changes an element.
  *
  * Order of stores and loads when the target does the operation. The origin holds the target's lock,
  * in shared memory:
@@ -36,7 +37,7 @@
  *   F: releases the lock word                                           G: enters it, sees F
  *
  * A pairs with C, D with E (shm/ring.h), F with G (win/lockword.h): so the target operates on what
- * the holder before has left, whether that came by a packet or by the kernel, and the next holder
+ * the previous holder has left, whether that came by packet or by the kernel, and the next holder
  * sees what was stored. Between processes that hold the lock together only accumulates meet on an
  * element, under the stripe lock of its owner whichever way they come. A flush returns after E.
  *
@@ -71,9 +72,9 @@
 #include "rma/win/full_fence.h"
 #include "rma/win/win.h"
 
-/* Nanoseconds that a look at whether the target lives holds. Within that time the kernel does not
- * give out all other process numbers; and an origin that is busy with a target makes so many system
- * calls in it that one more, for the look, is a small part of them. */
+/* For so many nanoseconds a look whether the target lives stays valid. Within that time the kernel
+ * does not give out all other process numbers; and an origin that is busy with a target makes so
+ * many system calls in it that one more, for the look, is a small part of them. */
 enum { LOOK_NS = 1000000 };
 
 static bool is_acc(enum pkt_op_kind kind)
@@ -86,7 +87,7 @@ static bool in_pieces(const struct dtype *type)
     return !type->contig && type->size / ASSISTED_PIECE_MAX < type->pieces;
 }
 
-/* The number of short pieces of op's target side. */
+/* target_pieces returns the number of short pieces of op's target side. */
 static size_t target_pieces(const struct rma_op *op)
 {
     size_t all;
@@ -95,8 +96,8 @@ static size_t target_pieces(const struct rma_op *op)
     return __builtin_mul_overflow(op->ttype->pieces, op->tcount, &all) ? SIZE_MAX : all;
 }
 
-/* A small copy to or from t was done alone in this epoch, since they were last done together. The
- * first is often the only one, and alone it takes less time. */
+/* copied_before returns whether a small copy to or from t was done alone in this epoch since copies
+ * were last done together. The first copy is often the only one, and takes less time alone. */
 static bool copied_before(const struct win *w, const struct rma_target *t)
 {
     return atomic_load_explicit(&t->path_side.copied_in, memory_order_relaxed) ==
@@ -129,7 +130,7 @@ static struct assisted_facts look_at(const struct win *w, const struct rma_targe
                                    .has_agent = passive && polling_has_agent(t->peer->polling)};
 }
 
-/* Something is under way to t. Under the engine's lock. */
+/* note_sent notes that something is under way to t. Under the engine's lock. */
 static void note_sent(struct win *w, struct rma_target *t, enum sent sent)
 {
     if (t->sent == SENT_NOTHING)
@@ -190,7 +191,7 @@ static bool seen_lately(const struct win *w, const struct rma_target *t)
            LOOK_NS;
 }
 
-/* Is its number still its own? Under the engine's lock. */
+/* look checks that the target's process number is still its own. Under the engine's lock. */
 static int look(struct win *w, struct rma_target *t)
 {
     struct rma *r = w->rma;
@@ -261,7 +262,7 @@ void assisted_lose(struct win *w, struct rma_target *t)
     forget(w, t);
 }
 
-/* The kernel has found no such process. */
+/* found_dead is called when the kernel has found no such process. */
 static int found_dead(struct win *w, const struct rma_target *t)
 {
     rma_enter(w->rma);
@@ -270,7 +271,8 @@ static int found_dead(struct win *w, const struct rma_target *t)
     return MRMA_ERR_PROC_FAILED;
 }
 
-/* The target's number is not used unless it was seen alive lately. */
+/* look_now_and_then makes sure that the target's number is used only if the target was seen alive
+ * lately. */
 static int look_now_and_then(struct win *w, struct rma_target *t)
 {
     if (likely(seen_lately(w, t)))
@@ -283,7 +285,8 @@ static int look_now_and_then(struct win *w, struct rma_target *t)
     return err;
 }
 
-/* Behind what was gathered, and, of an accumulate, in the mode that all of its kind hold. */
+/* begin comes before an operation that the kernel does: it does what was gathered and, for an
+ * accumulate, makes sure that all accumulates use the stripes. */
 static int begin(struct win *w, struct rma_target *t, enum pkt_op_kind kind)
 {
     const int err = assisted_settle(w, t);
@@ -324,7 +327,8 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     return err;
 }
 
-/* What each way does with an operation, and whether the target raises its notification. */
+/* For each way the function that does an operation, and whether the target raises its
+ * notification. */
 static const struct way {
     int (*operate)(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                    const struct rma_op *op, int64_t offset, size_t len);
@@ -336,7 +340,8 @@ static const struct way {
     [ASSISTED_PACKET] = {.operate = send, .notifies = true},
 };
 
-/* Behind what the kernel has copied; what was gathered is copied before. */
+/* raise_notification raises the notification behind what the kernel has copied; gathered copies are
+ * done before. */
 static int raise_notification(struct win *w, struct rma_target *t, const struct rma_op *op)
 {
     const int gathered = assisted_settle(w, t);

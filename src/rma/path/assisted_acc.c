@@ -25,7 +25,8 @@ struct operands {
     void *rbase;
     struct dtype_cursor src, res;
     bool data, fetch;
-    bool blind; /* every byte is replaced, and nobody wants the old ones: no need to read them */
+    bool blind; /* every byte is replaced, and nobody wants the old bytes, so they need not be
+                   read */
 };
 
 static void operands_init(struct operands *o, const struct rma_op *op, bool fetch, size_t unit)
@@ -34,7 +35,8 @@ static void operands_init(struct operands *o, const struct rma_op *op, bool fetc
     o->type = op->ttype->basic;
     o->data = op->op != ACC_NO_OP;
     o->fetch = fetch;
-    /* Not where elements have padding (MPI_DOUBLE_INT; long double), which stays what it was. */
+    /* This is not so where elements have padding (MPI_DOUBLE_INT; long double), which must keep its
+     * contents. */
     o->blind = op->op == ACC_REPLACE && !fetch && unit <= sizeof(uint64_t) &&
                op->ttype->size == op->ttype->elems * unit;
     o->obase = op->oaddr;
@@ -70,14 +72,14 @@ static void operate(struct operands *o, char *image, size_t len, size_t unit)
     }
 }
 
-/* Those of one contiguous piece. */
+/* add_stripes adds the stripes of one contiguous piece. */
 static void add_stripes(struct stripe_set *set, uint64_t at, size_t len, size_t unit)
 {
     for (size_t done = 0; done < len; done += stripe_run(at + done, len - done, unit))
         stripe_set_add(set, stripe_index(at + done));
 }
 
-/* The elements of a batch that begin with piece i. */
+/* elements_len returns the length of the elements of a batch from piece i on. */
 static size_t elements_len(const struct assisted_batch *b, unsigned i)
 {
     return b->members ? b->unit : b->local[i].iov_len;

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-enum { IMAGE_LARGE = 1 << 18 }; /* allocated: fewer calls, and three of them fit into an L2 cache */
+enum { IMAGE_LARGE = 1 << 18 }; /* allocated; saves calls, and three of them fit into an L2 cache */
 
 struct assisted_batch *assisted_batch_begin(size_t unit, size_t total)
 {
@@ -44,7 +44,8 @@ void assisted_batch_end(struct assisted_batch *b)
     free(b);
 }
 
-/* The piece's place in the image: behind the span before, or in it, if that is near. */
+/* batch_add finds the piece's place in the image: behind the span before, or in that span if the
+ * piece is near to it. */
 static void batch_add(struct assisted_batch *b, uint64_t at, size_t len)
 {
     struct assisted_vec *v = &b->spans;

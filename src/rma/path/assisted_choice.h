@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * assisted_choice.h - which way an operation takes to a kernel-assisted target that may be
- * accessed: one function of what is known of the operation and of the target, and of limits that
- * the user may set (base/conf.h). It looks at nothing else and changes nothing. Why there are these
- * ways is in assisted.c, and all ways of a small put are drawn in doc/design.md.
+ * accessed: one function of the facts of the operation and of the target, and of limits that the
+ * user may set (base/conf.h). It looks at nothing else and changes nothing. assisted.c says why
+ * there are these ways, and doc/design.md draws all ways of a small put.
  */
 #ifndef MRMA_RMA_PATH_ASSISTED_CHOICE_H
 #define MRMA_RMA_PATH_ASSISTED_CHOICE_H
@@ -13,9 +13,9 @@
 
 struct conf;
 
-/* Bytes: a datatype whose pieces are shorter on average is in short pieces. For each piece the
- * kernel takes as long as for copying a KiB or more, so pieces of twice that length are mostly
- * copied, and shorter ones mostly prepared for it. */
+/* A datatype is in short pieces if its pieces have fewer bytes than this on average. For each piece
+ * the kernel needs as long as for copying a KiB or more: with pieces of twice that length it spends
+ * most of the time copying, with shorter ones preparing. */
 enum { ASSISTED_PIECE_MAX = 2048 };
 
 enum assisted_way {
@@ -28,15 +28,16 @@ enum assisted_way {
 
 /* An operation and its target. */
 struct assisted_facts {
-    size_t len;     /* bytes */
-    size_t pieces;  /* short pieces that the target's side consists of; 0: it is in long ones */
-    bool copy;      /* a put or a get, not an accumulate or compare-and-swap */
-    bool contig;    /* a copy: one piece on both sides */
-    bool in_pieces; /* a copy: in short pieces on one side */
-    bool request;   /* an R-operation */
-    bool passive;   /* in a passive target epoch */
+    size_t len;          /* bytes */
+    size_t pieces;       /* number of short pieces of the target's side; 0: it is in long ones */
+    bool copy;           /* a put or a get, not an accumulate or compare-and-swap */
+    bool contig;         /* a copy: one piece on both sides */
+    bool in_pieces;      /* a copy: in short pieces on one side */
+    bool request;        /* an R-operation */
+    bool passive;        /* in a passive target epoch */
     bool behind_packets; /* accumulates to the target are under way by packet */
-    bool again; /* one that could have been queued was done in this epoch since the last flush */
+    bool again; /* an operation that could have been queued was done in this epoch since the last
+                   flush */
     bool oversubscribed; /* more processes than processors */
     bool polled;         /* somebody polls at the target */
     bool has_agent;      /* the target's agent can be woken */

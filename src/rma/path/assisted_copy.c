@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "rma/path/assisted_batch.h"
 
-/* One side of a copy: pieces of the walk, cut where the other side's are. */
+/* One side of a copy: the pieces of its walk, cut where the other side's are cut. */
 struct side {
     struct dtype_cursor cur;
     char *base;
@@ -33,7 +33,7 @@ static bool side_refill(struct side *s)
     return s->left != 0;
 }
 
-/* Take len bytes of the side's walk into v; stops when v is full. */
+/* side_take takes len bytes of the side's walk into v; it stops when v is full. */
 static size_t side_take(struct side *s, struct assisted_vec *v, size_t len)
 {
     size_t taken = 0;
@@ -47,13 +47,13 @@ static size_t side_take(struct side *s, struct assisted_vec *v, size_t len)
     return taken;
 }
 
-/* The pieces of both sides for one call of the kernel. A thread may have little stack, so they are
- * not there. */
+/* The pieces of both sides for one call of the kernel. They are not on the stack, of which a thread
+ * may have little. */
 struct vectors {
     struct assisted_vec local, remote;
 };
 
-/* Fill both with the same bytes, at most total. */
+/* fill fills both vectors with the same number of bytes, at most total. */
 static void fill(struct vectors *v, struct side *local, struct side *remote, size_t total)
 {
     /* The kernel takes at most about 2 GiB a call. */
@@ -93,7 +93,7 @@ static bool are_small(const struct dtype *type)
     return !type->contig && type->pieces && type->size / type->pieces <= ASSISTED_GAP_MAX / 2;
 }
 
-/* The same, this process's pieces packed: one entry. */
+/* copy_packed does the same, with this process's pieces packed into one entry. */
 static int copy_packed(const struct rma_peer *peer, const struct log *log, bool write, void *addr,
                        struct dtype_cursor *local, struct side *remote, size_t total)
 {
@@ -142,8 +142,9 @@ int assisted_put(const struct rma_peer *peer, const struct log *log, uint64_t va
     return copy_types(peer, log, true, vaddr, op);
 }
 
-/* Are most pieces and gaps small, so that copying the gaps too costs less than an
- * entry each? Right for regular types; others lose time only. */
+/* spans_pay returns whether most pieces and gaps are small, so that it costs less to copy the gaps,
+ * too, than to have an entry for each piece. The answer is right for regular types; with others a
+ * wrong answer costs only time. */
 static bool spans_pay(const struct dtype *type, size_t count)
 {
     const size_t pieces = type->pieces;

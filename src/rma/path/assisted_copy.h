@@ -3,10 +3,10 @@
  * assisted_copy.h - operations by the kernel's cross-memory attach (process_vm_readv and
  * _writev): same node, memory that is not shared. The target is not involved.
  *
- * Each function works between this process's buffers and the memory of peer. vaddr: the target's
- * own address of the pieces' origin. The operation is complete when the function returns. Errors:
- * those of sys/cma.h, of which log gets a message; then it may have been done in part. No locks
- * but the stripes.
+ * Each function works between this process's buffers and the memory of peer. vaddr is the target's
+ * own address from which the pieces' displacements count. The operation is complete when the
+ * function returns. Errors are those of sys/cma.h, with a message in log; after an error the
+ * operation may have been done in part. No locks but the stripes.
  */
 #ifndef MRMA_RMA_PATH_ASSISTED_COPY_H
 #define MRMA_RMA_PATH_ASSISTED_COPY_H
@@ -31,11 +31,11 @@ int assisted_acc(const struct rma_peer *peer, const struct log *log, uint64_t va
                  const struct rma_op *op, bool fetch);
 
 /* assisted_cas does the compare-and-swap op, holding the stripe of its element. acc_lock_mode has
- * been called. May wait for who holds the stripe. */
+ * been called. May wait for the holder of the stripe. */
 int assisted_cas(const struct rma_peer *peer, const struct log *log, uint64_t vaddr,
                  const struct rma_op *op);
 
-/* assisted_by_kernel does op of that kind: it calls the function above that is for it. */
+/* assisted_by_kernel does op, which is of that kind, by the function above for it. */
 int assisted_by_kernel(const struct rma_peer *peer, const struct log *log, enum pkt_op_kind kind,
                        uint64_t vaddr, const struct rma_op *op);
 

@@ -2,21 +2,22 @@
 /*
  * fence.c - MPI_Win_fence (MPI 4.1, 12.5.1).
  *
- * A fence ends phase p of the window and begins p + 1. Processes that synchronize through shared
- * memory meet in a barrier: their operations are done when issued. To packet peers goes a marker
- * behind the phase's operations, with their size, and the fence ends when all packet peers' markers
- * have been handled; where packet peers are many, it ends when as many bytes have come as all
- * others together have sent, which is summed up along the way (fence_counts.c). There is no barrier
- * over packets.
+ * A fence ends phase p of the window and begins phase p + 1. Processes that synchronize through
+ * shared memory meet in a barrier: their operations are done when they are issued. Each packet peer
+ * gets a marker behind the phase's operations, with their size, and the fence ends when the markers
+ * of all packet peers have been handled. Where there are many packet peers, it ends when as many
+ * bytes have come as all others together have sent; this sum is computed along the way
+ * (fence_counts.c). There is no barrier over packets.
  *
  * MPI_MODE_NOPRECEDE: nobody waits. The process stores into its control block that it has entered
- * (exposed), and whoever accesses it in the new phase looks at that once (by_memory.c). The same
- * word tells when puts that were staged in a kernel-assisted target (path/stage.h), or sent by
- * packet peers, are in place there, for processes that have left the fence before (path/stage.c). A
- * packet of a phase that the target has not begun waits there; those that begin a lock epoch name
- * the fences that their origin has passed (target.c). MPI_MODE_NOPUT: no puts will come in the
- * phase, so its end need not look for staged ones. MPI_MODE_NOSTORE has nothing to save in the
- * unified model. With MPIRMA_STRICT every fence is a full one (strict.h).
+ * the fence (exposed), and each process that accesses it in the new phase looks at that once
+ * (by_memory.c). The same word tells when puts that were staged in a kernel-assisted target
+ * (path/stage.h), or sent by packet peers, are in place there, for processes that have left the
+ * fence before (path/stage.c). A packet of a phase that the target has not begun waits there;
+ * packets that begin a lock epoch name the fences that their origin has passed (target.c).
+ * MPI_MODE_NOPUT: no puts will come in the phase, so its end need not look for staged ones.
+ * MPI_MODE_NOSTORE has nothing to save in the unified model. With MPIRMA_STRICT every fence is a
+ * full one (strict.h).
  */
 #include "base/err.h"
 #include "rma/origin/issue.h"
@@ -50,7 +51,7 @@ static int wait_packets(struct win *w)
                                                 .phase = RMA_WAIT_FENCE});
 }
 
-/* Small puts of memory peers, staged before the barrier, must be in place. */
+/* take_staged copies small puts that memory peers have staged before the barrier to their place. */
 static void take_staged(struct win *w)
 {
     const uint32_t staged = atomic_load_explicit(&w->ctl->staged_phase,
@@ -65,8 +66,8 @@ static void expose(struct win *w, uint32_t phase)
                           memory_order_release); /* pairs with target_exposed, phase_stage_free */
 }
 
-/* What waits for its target, or for others that go by one system call, belongs to the phase that
- * ends. */
+/* issue_waiting issues operations that wait for their target, or for others that share a system
+ * call, since they belong to the phase that ends. */
 static int issue_waiting(struct win *w)
 {
     int err = MRMA_SUCCESS;
@@ -79,7 +80,7 @@ static int issue_waiting(struct win *w)
     return err ? err : gathered;
 }
 
-/* The others learn how much they have to expect, after all of it has been sent. */
+/* end_by_counts tells the others how much they have to expect, after all of it has been sent. */
 static int end_by_counts(struct win *w)
 {
     int err = fence_counts_connect(w);
@@ -93,8 +94,8 @@ static int end_by_counts(struct win *w)
     return err ? err : told;
 }
 
-/* An error of what this process could not issue is returned here only, for the others get what they
- * wait for; unless a process is lost, which is reported to all. */
+/* If this process could not issue something, only this process returns the error, since the others
+ * get what they wait for. If a process is lost, all report it. */
 static int close_phase(struct win *w)
 {
     const int waited = issue_waiting(w);
@@ -123,7 +124,8 @@ int rma_fence(struct win *w, int asserts)
         rma_look_around(w);
     const int broken = strict_fence(w, &asserts);
     const bool precede = !(asserts & RMA_NOPRECEDE);
-    const bool stored_by_others = w->assisted || w->npackets; /* their puts may still come */
+    /* puts of packet peers may still come */
+    const bool stored_by_others = w->assisted || w->npackets;
     if (!stored_by_others)
         expose(w, w->phase + 1);
     if (precede)
@@ -137,7 +139,7 @@ int rma_fence(struct win *w, int asserts)
         w->phase_ended = w->phase;
     w->phase++;
     w->fenced = true;
-    if (stored_by_others) /* before, the agent would still park what comes */
+    if (stored_by_others) /* before this the agent would still park packets that come */
         expose(w, w->phase);
     w->sync.fence_known = precede;
     w->fence_pending = w->has_assisted || w->npackets;

@@ -2,23 +2,22 @@
 /*
  * fence_counts.c - see fence_counts.h.
  *
- * Every process has for some targets a number of bytes; every process must learn the
- * sum over all origins for itself. In round k (distance 2^k, k < ceil(log2 P)) process
- * i sends one message to i + 2^k: the pairs (target, bytes) that it holds whose
- * remaining distance has bit k set. Who gets pairs adds them to what it holds. After
- * round k the low k + 1 bits of all remaining distances are 0, after the last all
- * pairs have arrived.
+ * Every process has for some targets a number of bytes; every process must learn the sum over all
+ * origins for itself. In round k (distance 2^k, k < ceil(log2 P)) process i sends one message to i
+ * + 2^k: the pairs (target, bytes) that it holds whose remaining distance has bit k set. A process
+ * that gets pairs adds them to those that it holds. After round k the low k + 1 bits of all
+ * remaining distances are 0, so after the last round all pairs have arrived.
  *
  *   P = 4, rank 0 has put 8 bytes to 3 and rank 1 has put 16 to 3
  *   round 0   0 -> 1: (3, 8)    1 -> 2: nothing   2 -> 3: nothing   3 -> 0: nothing
  *   round 1   0 -> 2: nothing   1 -> 3: (3, 24)   2 -> 0: nothing   3 -> 1: nothing
  *
- * The rounds are those of a dissemination barrier: who has heard of all of them knows that
- * everybody has entered this fence. So messages are of this closing fence or of the next one, and
- * are kept by its parity. Fences with MPI_MODE_NOPRECEDE do not count as closing. A message that is
- * longer than a packet comes in parts. Every part says how many pairs follow, so nothing is
- * believed that was not announced; and what is taken has ranks that exist, that the round may bring
- * here, in order of their distance.
+ * The rounds are those of a dissemination barrier: a process that has received the messages of all
+ * rounds knows that all processes have entered this fence. So a message belongs to this closing
+ * fence or to the next one, and is kept by the fence's parity. Fences with MPI_MODE_NOPRECEDE do
+ * not count as closing. A message that is longer than a packet comes in parts. Every part says how
+ * many pairs follow, so nothing is accepted that was not announced; and accepted pairs have ranks
+ * that exist and that the round may bring here, in the order of their distance.
  *
  * Invariants: held is sorted by distance from this process, without duplicates. While a closing is
  * entered, rounds below round have been received and added, round itself and those before have been
@@ -42,31 +41,32 @@
 
 enum { PAIRS_MAX = (PKT_MAX - sizeof(struct pkt_hdr)) / sizeof(struct pkt_count) };
 
-/* What is agreed on at creation: the most packet peers of any process, or one of these. */
+/* The processes agree at creation on the most packet peers of any process, or on one of these. */
 enum { WISH_NO_MEM = INT_MAX, WISH_COUNTS = INT_MAX - 1, WISH_MARKERS = INT_MAX - 2 };
 
-/* A packet that is being made, or the copy of one that has come. It is the engine's, since a thread
- * may have little stack; who holds the engine's lock may use it, and leaves nothing in it. The
- * first window that may close its fences by counts makes it, and it is freed with the layer. */
+/* A packet that is being made, or the copy of one that has come. It belongs to the engine, since a
+ * thread may have little stack; the holder of the engine's lock may use it, and keeps nothing in
+ * it. The first window that may close its fences by counts makes it, and it is freed with the
+ * layer. */
 struct counts_packet {
     struct pkt_hdr hdr;
     struct pkt_count pairs[PAIRS_MAX];
 };
 
-/* A round's message, as far as it has come. */
+/* The message of a round, as far as it has come. */
 struct arrival {
     struct pkt_count *pairs;
     uint32_t n, missing; /* pairs that have come, and that have been announced */
     bool begun;
-    bool broken; /* the sender has lost some */
+    bool broken; /* the sender has lost some pairs */
 };
 
 struct fence_counts {
     uint32_t closing; /* fences closed so far */
-    bool connected;   /* to all that get this process's rounds */
+    bool connected;   /* connected to all that get this process's rounds */
     bool entered;     /* a fence is being closed */
     bool broken;      /* pairs were lost for want of memory: no sum can be trusted */
-    int err;          /* of a message that could not be sent, enum mrma_err */
+    int err;          /* enum mrma_err of a message that could not be sent */
     unsigned nrounds, round;
     struct pkt_count *held;
     uint32_t nheld, room;
@@ -82,14 +82,16 @@ static unsigned rounds_of(int nproc)
     return n;
 }
 
-/* From this process to that rank, in the order of ranks round the window. */
+/* distance returns the distance from this process to that rank, in the order of ranks round the
+ * window. */
 static uint32_t distance(const struct win *w, uint32_t rank)
 {
     const uint32_t n = (uint32_t)w->nproc;
     return (rank + n - (uint32_t)w->rank) % n;
 }
 
-/* Whom this process sends to in round k, and whose message it gets. */
+/* round_target returns the rank to which this process sends in round k; the other function returns
+ * the rank whose message it gets. */
 static int round_target(const struct win *w, unsigned k)
 {
     return (int)(((uint32_t)w->rank + (UINT32_C(1) << k)) % (uint32_t)w->nproc);
@@ -125,7 +127,7 @@ int fence_counts_choose(struct win *w, struct boot *boot)
         c->nrounds = nrounds;
         c->closing = w->first_number;
     }
-    rma_enter(w->rma); /* who is through with the exchange may send counts at once */
+    rma_enter(w->rma); /* a process that has finished the exchange may send counts at once */
     w->sync.counts = c;
     if (!w->rma->counts_packet)
         w->rma->counts_packet = malloc(sizeof *w->rma->counts_packet);
@@ -200,7 +202,8 @@ static bool goes_in_round(const struct win *w, const struct pkt_count *pair, uns
     return distance(w, pair->rank) >> k & 1;
 }
 
-/* One message, also when no pair goes in this round; more packets if it is long. */
+/* send_round sends one message, also when no pair goes in this round; a long message takes several
+ * packets. */
 static int send_round(struct win *w, unsigned k)
 {
     struct fence_counts *c = w->sync.counts;
@@ -228,7 +231,7 @@ static int send_round(struct win *w, unsigned k)
 
 /* ---- adding ---- */
 
-/* So many bytes more for that rank. False: there is no memory. */
+/* add adds so many bytes for that rank. False: there is no memory. */
 static bool add(struct win *w, uint32_t rank, uint64_t bytes)
 {
     struct fence_counts *c = w->sync.counts;
@@ -238,7 +241,7 @@ static bool add(struct win *w, uint32_t rank, uint64_t bytes)
         c->expected += bytes;
         return true;
     }
-    while (at < end) { /* the first that is as far */
+    while (at < end) { /* the first pair that is at least as far */
         const uint32_t mid = at + (end - at) / 2;
         if (distance(w, c->held[mid].rank) < d)
             at = mid + 1;
@@ -262,7 +265,7 @@ static bool add(struct win *w, uint32_t rank, uint64_t bytes)
     return true;
 }
 
-/* Go on with the rounds as far as messages have come. */
+/* step goes on with the rounds as far as messages have come. */
 static void step(struct win *w)
 {
     struct fence_counts *c = w->sync.counts;
@@ -282,7 +285,7 @@ static void step(struct win *w)
     }
 }
 
-/* What this process has sent in the phase, into held. */
+/* gather enters what this process has sent in the phase into held. */
 static int gather(struct win *w)
 {
     struct pkt_target *at = NULL;
@@ -351,7 +354,8 @@ int fence_counts_leave(struct win *w)
 
 /* ---- arriving ---- */
 
-/* Is this the next part of what has been announced, if anything has? */
+/* continues returns whether this is the next part of what has been announced, or the first part if
+ * nothing has. */
 static bool continues(const struct arrival *a, const struct pkt_hdr *hdr, uint32_t nproc)
 {
     const uint64_t n = hdr->count, left = hdr->offset;
@@ -379,7 +383,7 @@ static bool well_routed(const struct win *w, const struct arrival *a, const stru
     return true;
 }
 
-/* Without memory for the pairs the message is broken. */
+/* keep keeps the pairs; without memory for them the message is broken. */
 static void keep(struct arrival *a, const struct pkt_count *pairs, uint32_t n, uint32_t left)
 {
     if (!a->begun && n) {

@@ -34,29 +34,30 @@ void fence_counts_free(struct win *w);
  * but fence_counts_got. With or without the engine's lock. */
 bool fence_counts_used(const struct win *w);
 
-/* fence_counts_connect makes connections to those few to whom this process sends counts, before the
- * first leave; cheap from the second time on. Returns why one of them cannot be reached. Takes the
- * engine's lock; does not wait. */
+/* fence_counts_connect makes connections to the few processes to which this one sends counts,
+ * before the first counts leave; it costs little from the second time on. Returns the error with
+ * which one of them cannot be reached. Takes the engine's lock; does not wait. */
 int fence_counts_connect(struct win *w);
 
 /* fence_counts_enter announces how many bytes the operations of the ending phase name, which this
- * process has sent (issue_phase): it asks for the sums and sends them on their way. What does not
- * travel in packets is not counted and must have arrived before. MRMA_ERR_NO_MEM, or what sending
- * returned; after an error the others get their part nevertheless, and learn that sums are missing.
- * Under the engine's lock; does not wait. */
+ * process has sent (issue_phase): it asks for the sums and sends them on their way. Data that do
+ * not travel in packets are not counted and must have arrived before. MRMA_ERR_NO_MEM, or what
+ * sending returned; after an error the others get their part nevertheless, and learn that sums are
+ * missing. Under the engine's lock; does not wait. */
 int fence_counts_enter(struct win *w);
 
 /* fence_counts_done returns whether everything of the phase has come, and this process has passed
- * on what it had to, which may still wait to leave (issue_all_left); also if that cannot come any
- * more, which fence_counts_leave then returns. Under the engine's lock. */
+ * on what it had to (though that may still wait to leave: issue_all_left). It is also true if
+ * something cannot come any more; fence_counts_leave then returns that error. Under the engine's
+ * lock. */
 bool fence_counts_done(const struct win *w);
 
 /* fence_counts_missing returns the rank whose counts are awaited, -1 if none is, for reports. Under
  * the engine's lock. */
 int fence_counts_missing(const struct win *w);
 
-/* fence_counts_expected returns how many bytes others have announced for this process in the phase
- * so far, for reports. Under the engine's lock. */
+/* fence_counts_expected returns, for reports, how many bytes others have announced for this process
+ * in the phase so far. Under the engine's lock. */
 uint64_t fence_counts_expected(const struct win *w);
 
 /* fence_counts_leave ends the fence for the counts, also after an error of another part of it.
