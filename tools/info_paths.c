@@ -207,21 +207,27 @@ static void report_network(struct report *report)
 /* The routes of windows that are not dynamic, as the environment is. */
 static void report_routes(struct report *report)
 {
-    static const char *const keys[PATH_COUNT] = {[PATH_MAPPED] = "route_mapped",
-                                                 [PATH_ASSISTED] = "route_cma",
-                                                 [PATH_PACKETS] = "route_packets",
-                                                 [PATH_RDMA] = "route_rdma"};
+    static const struct {
+        enum rma_path path;
+        bool net;
+        const char *key;
+    } routes[] = {{PATH_MAPPED, false, "route_mapped"},
+                  {PATH_ASSISTED, false, "route_cma"},
+                  {PATH_PACKETS, false, "route_shm_packets"},
+                  {PATH_PACKETS, true, "route_net_packets"},
+                  {PATH_RDMA, true, "route_rdma"}};
     struct conf conf;
     char msg[512], text[ROUTE_TEXT];
     if (conf_load(&conf, getenv, msg, sizeof msg) != MRMA_SUCCESS)
         return; /* which the environment's section says */
-    for (int path = 0; path < PATH_COUNT; path++) {
+    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
         struct route r;
-        route_build(&r, &(struct route_facts){.path = (enum rma_path)path,
+        route_build(&r, &(struct route_facts){.path = routes[i].path,
+                                              .net = routes[i].net,
                                               .strict = conf.strict,
                                               .traced = conf.trace[0] != '\0'});
         route_text(&r, text, sizeof text);
-        item_text(report, "routes", keys[path], text);
+        item_text(report, "routes", routes[i].key, text);
     }
 }
 

@@ -14,6 +14,8 @@
 #include "rma/win/win.h"
 
 enum { NUMBER_STAGES = 4, NUMBER_STRICT = 8, NUMBER_TRACED = 16, NUMBERS = 32 };
+/* Packets have no stages: with them the same bit says that they take the network. */
+enum { NUMBER_NET = NUMBER_STAGES };
 static_assert((int)PATH_COUNT <= (int)NUMBER_STAGES, "the path is in the lowest bits");
 
 /* has_stages returns whether the targets have stages that anybody uses. Strict mode does not use
@@ -36,10 +38,11 @@ void route_build(struct route *r, const struct route_facts *facts)
                                                             [PATH_ASSISTED] = &path_assisted,
                                                             [PATH_PACKETS] = &path_packets,
                                                             [PATH_RDMA] = &path_rdma};
-    const bool stages = has_stages(facts);
-    *r = (struct route){.number = (uint8_t)(facts->path | (stages ? NUMBER_STAGES : 0) |
-                                            (facts->strict ? NUMBER_STRICT : 0) |
-                                            (facts->traced ? NUMBER_TRACED : 0))};
+    const bool stages = has_stages(facts), net = facts->path == PATH_PACKETS && facts->net;
+    *r = (struct route){.number =
+                            (uint8_t)(facts->path | (stages ? NUMBER_STAGES : 0) |
+                                      (net ? NUMBER_NET : 0) | (facts->strict ? NUMBER_STRICT : 0) |
+                                      (facts->traced ? NUMBER_TRACED : 0))};
     if (stages)
         add(r, &path_stage);
     add(r, &path_ready);
@@ -49,7 +52,7 @@ void route_build(struct route *r, const struct route_facts *facts)
         add(r, &strict_path);
     if (facts->traced)
         add(r, &traced_path);
-    add(r, ways[facts->path]);
+    add(r, net ? &path_net_packets : ways[facts->path]);
 }
 
 void route_text(const struct route *r, char *buf, size_t len)
@@ -70,6 +73,7 @@ void route_list(uint32_t numbers, char *buf, size_t len)
         if (!(numbers >> i & 1))
             continue;
         route_build(&r, &(struct route_facts){.path = (enum rma_path)(i % NUMBER_STAGES),
+                                              .net = (i & NUMBER_NET) != 0,
                                               .dynamic = !(i & NUMBER_STAGES),
                                               .strict = (i & NUMBER_STRICT) != 0,
                                               .traced = (i & NUMBER_TRACED) != 0});
@@ -81,9 +85,13 @@ void route_list(uint32_t numbers, char *buf, size_t len)
 
 void win_make_routes(struct win *w)
 {
-    for (int path = 0; path < PATH_COUNT; path++)
-        route_build(&w->routes[path], &(struct route_facts){.path = (enum rma_path)path,
-                                                            .dynamic = w->dynamic,
-                                                            .strict = w->strict != NULL,
-                                                            .traced = w->rma->env->trace != NULL});
+    for (int i = 0; i < ROUTES; i++) {
+        const bool net = i == ROUTE_NET_PACKETS;
+        route_build(&w->routes[i],
+                    &(struct route_facts){.path = net ? PATH_PACKETS : (enum rma_path)i,
+                                          .net = net,
+                                          .dynamic = w->dynamic,
+                                          .strict = w->strict != NULL,
+                                          .traced = w->rma->env->trace != NULL});
+    }
 }

@@ -205,8 +205,8 @@ static void say_route(struct win *w, const struct route *r, int rank)
 
 static void say_routes(struct win *w, int rank)
 {
-    for (int path = 0; path < PATH_COUNT; path++)
-        say_route(w, &w->routes[path], rank);
+    for (int i = 0; i < ROUTES; i++)
+        say_route(w, &w->routes[i], rank);
     say_route(w, &path_lost_route, rank);
 }
 

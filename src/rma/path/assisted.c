@@ -389,7 +389,7 @@ static int assisted_unlock(struct win *w, struct rma_target *t)
 }
 
 const struct path_ops path_assisted = {
-    .name = "assisted",
+    .name = "cma",
     .operate = assisted_operate,
     .flush = assisted_flush,
     .unlock = assisted_unlock,

@@ -14,7 +14,7 @@
 #include "rma/win/path_ops.h"
 #include "rma/win/win.h"
 
-extern const struct path_ops path_mapped, path_assisted, path_packets, path_rdma;
+extern const struct path_ops path_mapped, path_assisted, path_packets, path_net_packets, path_rdma;
 
 /* The way to a target whose process is lost, and the route of such a target in any window. */
 extern const struct path_ops path_lost;

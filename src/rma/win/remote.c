@@ -17,8 +17,10 @@ void target_set_path(const struct win *w, struct rma_target *t, enum rma_path pa
 {
     const bool rdma = path == PATH_PACKETS && t->net_key.vaddr && ch3_rdma_limits(&t->peer->vc);
     t->path = (uint8_t)(rdma ? PATH_RDMA : path);
-    atomic_init(&t->route, &w->routes[t->path]);
-    w->rma->stats.routes |= UINT32_C(1) << w->routes[t->path].number;
+    const struct route *r =
+        &w->routes[t->path == PATH_PACKETS && t->peer->net ? ROUTE_NET_PACKETS : t->path];
+    atomic_init(&t->route, r);
+    w->rma->stats.routes |= UINT32_C(1) << r->number;
     atomic_init(&t->sync_ops, w->rma->syncs[path]);
 }
 

@@ -137,6 +137,9 @@ enum win_lock {
     WIN_LOCK_COUNTED
 };
 
+/* A window has a route for each path; for packets two, which take shared memory and the network. */
+enum { ROUTE_NET_PACKETS = PATH_COUNT, ROUTES };
+
 /* Which targets are in a passive epoch that fast.h may flush: none, those that are ready, or
  * all. */
 enum flush_quick { FLUSH_QUICK_NONE, FLUSH_QUICK_READY, FLUSH_QUICK_ALL };
@@ -254,12 +257,12 @@ struct win {
     int nlocal;
     int *memory_ranks; /* ranks synchronized through shared memory, ascending, self included */
     int nmemory, memory_me;
-    int npackets;                    /* ranks reached by packets, made or not */
-    bool has_assisted;               /* some memory peers are kernel-assisted */
-    bool assisted;                   /* this process is such a target */
-    bool exports;                    /* dynamic: what is attached to it is exported for others */
-    struct region_view *regions;     /* dynamic: this process's own: region.h */
-    struct route routes[PATH_COUNT]; /* the routes of its targets, by their path */
+    int npackets;                /* ranks reached by packets, made or not */
+    bool has_assisted;           /* some memory peers are kernel-assisted */
+    bool assisted;               /* this process is such a target */
+    bool exports;                /* dynamic: what is attached to it is exported for others */
+    struct region_view *regions; /* dynamic: this process's own: region.h */
+    struct route routes[ROUTES]; /* the routes of its targets, by their path */
 
     /* ---- changes: what several rooms share ---- */
     struct win_hints hints;     /* three of them by MPI_Win_set_info: win_set_hints */

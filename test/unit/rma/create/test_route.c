@@ -30,12 +30,13 @@ static void test_filters(void **state)
     is((struct route_facts){.path = PATH_MAPPED, .dynamic = true}, "ready > mapped", &path_mapped);
     is((struct route_facts){.path = PATH_MAPPED, .strict = true}, "ready > strict > mapped",
        &strict_path);
-    is((struct route_facts){.path = PATH_ASSISTED}, "stage > ready > assisted", &path_stage);
-    is((struct route_facts){.path = PATH_ASSISTED, .dynamic = true}, "ready > assisted",
-       &path_assisted);
-    is((struct route_facts){.path = PATH_ASSISTED, .traced = true},
-       "stage > ready > traced > assisted", &path_stage);
-    is((struct route_facts){.path = PATH_PACKETS}, "ready > packets", &path_packets);
+    is((struct route_facts){.path = PATH_ASSISTED}, "stage > ready > cma", &path_stage);
+    is((struct route_facts){.path = PATH_ASSISTED, .dynamic = true}, "ready > cma", &path_assisted);
+    is((struct route_facts){.path = PATH_ASSISTED, .traced = true}, "stage > ready > traced > cma",
+       &path_stage);
+    is((struct route_facts){.path = PATH_PACKETS}, "ready > shm-packets", &path_packets);
+    is((struct route_facts){.path = PATH_PACKETS, .net = true}, "ready > net-packets",
+       &path_net_packets);
     is((struct route_facts){.path = PATH_RDMA}, "ready > rdma", &path_rdma);
     is((struct route_facts){.path = PATH_RDMA, .strict = true, .traced = true},
        "ready > strict > traced > rdma", &strict_path);
@@ -52,26 +53,27 @@ static void test_list(void **state)
     char buf[1024], text[ROUTE_TEXT];
     uint32_t all = 0;
     (void)state;
-    for (unsigned i = 0; i < 8 * PATH_COUNT; i++) {
+    for (unsigned i = 0; i < 16 * PATH_COUNT; i++) {
         struct route r;
         route_build(&r, &(struct route_facts){.path = (enum rma_path)(i % PATH_COUNT),
                                               .dynamic = i / PATH_COUNT & 1,
                                               .strict = i / PATH_COUNT & 2,
-                                              .traced = i / PATH_COUNT & 4});
+                                              .traced = i / PATH_COUNT & 4,
+                                              .net = i / PATH_COUNT & 8});
         route_text(&r, text, sizeof text);
         assert_true(strlen(text) < sizeof text - 1);
         route_list(UINT32_C(1) << r.number, buf, sizeof buf);
         assert_string_equal(buf, text);
         all |= UINT32_C(1) << r.number;
     }
-    /* Stages or not, of two paths without strict mode, traced or not; and twelve others. */
-    assert_int_equal(bits_of(all), 2 * (2 + 2 + 1 + 1) + 2 * PATH_COUNT);
+    /* Stages or not, of two paths without strict mode, and packets of two kinds; traced or not. */
+    assert_int_equal(bits_of(all), 2 * (2 + 2 + 2 + 1) + 2 * (PATH_COUNT + 1));
     route_list(0, buf, sizeof buf);
     assert_string_equal(buf, "");
     route_list(1u << PATH_PACKETS | 1u << PATH_RDMA, buf, sizeof buf);
-    assert_string_equal(buf, "ready > packets; ready > rdma");
+    assert_string_equal(buf, "ready > shm-packets; ready > rdma");
     route_list(1u << PATH_PACKETS | 1u << PATH_RDMA, buf, 20);
-    assert_string_equal(buf, "ready > packets; re");
+    assert_string_equal(buf, "ready > shm-packets");
 }
 
 static void test_next(void **state)
@@ -125,7 +127,7 @@ static void test_short_text(void **state)
     (void)state;
     route_build(&r, &(struct route_facts){.path = PATH_PACKETS});
     route_text(&r, buf, sizeof buf);
-    assert_string_equal(buf, "ready > p");
+    assert_string_equal(buf, "ready > s");
 }
 
 int main(void)

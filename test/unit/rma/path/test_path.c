@@ -28,6 +28,7 @@ static void test_tables(void **state)
     check_table(&path_mapped);
     check_table(&path_assisted);
     check_table(&path_packets);
+    check_table(&path_net_packets);
     check_table(&path_rdma);
     check_table(&path_lost);
     check_table(&path_stage);
