@@ -304,8 +304,8 @@ struct rma_env {
     void (*host_progress)(void *ctx);
 
     /* say_call writes in which call of MPI this thread is, and where in the program that call
-     * stands: "MPI_Win_fence at app.c:41"; "" where that is not known. It may take seconds, and is
-     * called without the lock. NULL: there is no program above. */
+     * stands: "MPI_Win_fence at app.c:41"; "" where that is not known. It may take a fraction of a
+     * second, and is called without the lock. NULL: there is no program above. */
     void (*say_call)(char *text, size_t len);
 
     struct polling *polling;    /* this process's own, which its peers see */

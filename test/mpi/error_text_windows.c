@@ -204,6 +204,25 @@ MISTAKE(put_not_attached)
     later = MPI_Win_unlock(0, dynamic);
     return rc != MPI_SUCCESS ? rc : later;
 }
+/* Over the network the target finds the mistake, and the call that waits for the request tells. */
+static int wait_for_it(int rc)
+{
+    const int waited = rc == MPI_SUCCESS ? MPI_Wait(&req, MPI_STATUS_IGNORE) : rc;
+
+    MPI_Win_unlock(0, dynamic);
+    return waited;
+}
+MISTAKE(rget_not_attached)
+{
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, dynamic);
+    return wait_for_it(MPI_Rget(x, 2, MPI_INT, 0, 4096, 2, MPI_INT, dynamic, &req));
+}
+MISTAKE(rget_accumulate_not_attached)
+{
+    MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, dynamic);
+    return wait_for_it(MPI_Rget_accumulate(x, 1, MPI_INT, y, 1, MPI_INT, 0, 4096, 1, MPI_INT,
+                                           MPI_SUM, dynamic, &req));
+}
 
 /* clang-format off */
 const struct mistake mistakes_of_windows[] = {
@@ -212,7 +231,8 @@ const struct mistake mistakes_of_windows[] = {
     M(attach_kind), M(attach_size), M(attach_wraps), M(attach_twice), M(detach_kind),
     M(detach_inside), M(detach_nothing), M(query_kind), M(query_rank), M(get_group_null),
     M(get_attr_null), M(alloc_mem_size), M(alloc_mem_base_null), M(free_mem_unknown),
-    M(request_free), M(request_cancel), M(put_not_attached), M(strict_conflict), M(strict_twice),
+    M(request_free), M(request_cancel), M(put_not_attached), M(rget_not_attached),
+    M(rget_accumulate_not_attached), M(strict_conflict), M(strict_twice),
     M(strict_noprecede), M(strict_no_locks),
     {NULL, NULL},
 };

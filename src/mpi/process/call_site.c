@@ -2,9 +2,8 @@
 /*
  * call_site.c - see call_site.h.
  *
- * The stack is walked up to the first address that is in no library of MPI. addr2line tells file
- * and line; it runs in a process of its own, without the libraries that are preloaded here. No
- * state, no locks.
+ * The stack is walked up to the first address that is in no library of MPI. No state, no locks.
+ * Neighbour: source_line.c, which finds file and line.
  */
 #include "mpi/process/call_site.h"
 
@@ -16,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "mpi/process/source_line.h"
 
 enum { FRAMES_MAX = 32 };
 
@@ -94,45 +95,14 @@ static bool find(struct place *at, const char **call)
     return false;
 }
 
-/* read_line reads a line such as app.c:41, or "??:0" where there is no debug information, and drops
- * the folders, and what some versions write behind the number. */
-static bool read_line(FILE *from, char *text, size_t len)
-{
-    char line[1024];
+/* A function of source_line.h. */
+typedef bool line_finder(const char *path, uintptr_t offset, char *text, size_t len);
 
-    if (fgets(line, sizeof line, from) == NULL)
-        return false;
-    line[strcspn(line, " \n")] = '\0';
-    const char *slash = strrchr(line, '/'), *name = slash != NULL ? slash + 1 : line;
-    const char *number = strrchr(name, ':');
-    if (name[0] == '?' || number == NULL || number[1] < '1' || number[1] > '9')
-        return false;
-    snprintf(text, len, "%s", name);
-    return true;
-}
-
-static bool resolve(const struct place *at, char *text, size_t len)
-{
-    char command[1024];
-
-    if (strchr(at->path, '\'') != NULL || strlen(at->path) > sizeof command / 2) /* the shell's */
-        return false;
-    snprintf(command, sizeof command,
-             "LD_PRELOAD= timeout 5 addr2line -e '%s' 0x%lx 2>/dev/null </dev/null", at->path,
-             (unsigned long)at->offset);
-    FILE *from = popen(command, "re");
-    if (from == NULL)
-        return false;
-    const bool found = read_line(from, text, len);
-    pclose(from);
-    return found;
-}
-
-static void say_place(const struct place *at, char *text, size_t len)
+static void say_place(const struct place *at, line_finder *line, char *text, size_t len)
 {
     const char *slash = strrchr(at->path, '/');
 
-    if (!resolve(at, text, len))
+    if (!line(at->path, at->offset, text, len))
         snprintf(text, len, "%s+0x%lx", slash != NULL ? slash + 1 : at->path,
                  (unsigned long)at->offset);
 }
@@ -145,7 +115,7 @@ void call_site_say(char *text, size_t len)
     text[0] = '\0';
     if (!find(&at, &call))
         return;
-    say_place(&at, text, len);
+    say_place(&at, source_line_ask, text, len);
     free(at.path);
 }
 
@@ -158,7 +128,7 @@ void call_site_say_call(char *text, size_t len)
     text[0] = '\0';
     if (!find(&at, &call))
         return;
-    say_place(&at, site, sizeof site);
+    say_place(&at, source_line_recall, site, sizeof site);
     free(at.path);
     snprintf(text, len, "%s%s%s", call != NULL ? call : "", call != NULL ? " at " : "", site);
 }

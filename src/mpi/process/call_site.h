@@ -21,7 +21,9 @@ bool call_site_is_mpi(const char *path);
 void call_site_say(char *text, size_t len) __attribute__((cold));
 
 /* call_site_say_call writes that call's name as well: "MPI_Win_fence at app.c:41". "": it is not
- * known. For reports of waits that take long: it takes as long as call_site_say. */
+ * known. It is for reports of waits that take long, and so that these go on it waits for addr2line
+ * only for a moment, and only in the first report of a place: if the answer has not come by then,
+ * this report has "app+0x1234", and a later one the line. */
 void call_site_say_call(char *text, size_t len) __attribute__((cold));
 
 #endif

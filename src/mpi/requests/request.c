@@ -254,6 +254,9 @@ static int start_request(struct mpi_request *r, const struct win_rec *rec, bool 
                          const struct rma_op *op, MPI_Request *request)
 {
     r->rec = rec;
+    r->op = (struct request_op){.target = op->target,
+                                .disp = op->disp,
+                                .bytes = op->ttype != NULL ? op->tcount * op->ttype->size : 0};
     atomic_init(&r->holders, 1);
     list_node_init(&r->failed);
     live_add(r);

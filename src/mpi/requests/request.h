@@ -23,9 +23,18 @@
 #include "mpi/traced/traced.h"
 #include "rma/rma.h"
 
+/* What an operation with a request was, for the message of an error that only comes to light when
+ * the request completes. */
+struct request_op {
+    int target;
+    int64_t disp;   /* as the program gave it */
+    uint64_t bytes; /* at the target */
+};
+
 struct mpi_request {
     struct rma_req req;        /* what src/rma completes */
     MPI_Request handle;        /* the host's */
+    struct request_op op;      /* its operation */
     const char *func;          /* the call that has made it, for messages */
     const struct win_rec *rec; /* NULL: the window is gone */
     _Atomic int holders;       /* holders: the host and, if the operation has failed, the call that

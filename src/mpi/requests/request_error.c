@@ -15,11 +15,15 @@
 #include "mpi/requests/request_error.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
+#include "base/log.h"
 #include "mpi/host/host.h"
 #include "mpi/process/errhan.h"
+#include "mpi/process/state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list failed = {{&failed.head, &failed.head}};
@@ -76,6 +80,27 @@ static struct mpi_request *take(MPI_Request handle)
     return found;
 }
 
+/* say_operation keeps, for the message of err, what the operation of r was, if nobody has said why
+ * it has failed: an operation that its target refuses is not there any more to be looked at. */
+static void say_operation(const struct mpi_request *r, int err)
+{
+    const struct request_op *op = &r->op;
+    const struct log *log = engine_messages();
+    const char *at =
+        win_flavor(r->rec->win) == WIN_DYNAMIC ? "address 0x%llx" : "displacement %lld";
+    char place[64];
+
+    if (error_is_named(err))
+        return;
+    snprintf(place, sizeof place, at, (long long)op->disp);
+    if (err == MRMA_ERR_PROC_FAILED || err == MRMA_ERR_NO_MEM)
+        log_fail(log, err, "the operation of %llu bytes at %s of rank %d was not completed",
+                 (unsigned long long)op->bytes, place, op->target);
+    else
+        log_fail(log, err, "rank %d has refused the operation of %llu bytes at %s", op->target,
+                 (unsigned long long)op->bytes, place);
+}
+
 /* tell calls the window's handler, unless quietly is true, and drops r. Returns the code. */
 static int tell(struct mpi_request *r, bool quietly)
 {
@@ -83,9 +108,10 @@ static int tell(struct mpi_request *r, bool quietly)
     const struct win_rec *rec = r->rec;
     int code = err_class(err);
 
-    if (!quietly && rec != NULL)
-        code = win_fail(rec, r->func, err);
-    else if (!quietly)
+    if (!quietly && rec != NULL) {
+        say_operation(r, err);
+        code = win_fail_target(rec, r->func, err, r->op.target);
+    } else if (!quietly)
         code = plain_fail(r->func, err, "its window is gone");
     request_drop(r);
     return code;
