@@ -81,7 +81,7 @@ static struct win *make(struct fabric_proc *p)
 
 static void fence(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"waits for", "route ready > net-packets: rank",
+    static const char *const texts[] = {"waits for", "route ready > shm-packets: rank",
                                         "no fence marker of rank 3 5\n", NULL};
     struct win *w = make(p);
     (void)arg;
