@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "mpi/host/host.h"
 #include "mpi/process/errhan.h"
+#include "mpi/process/error_held.h"
 #include "mpi/process/state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
