@@ -30,7 +30,7 @@ enum pattern {
     CREDIT_STALLS,
     PARKED_PACKETS,
     AGENT_WAKEUPS,
-    LATE_SENDER, /* from here on those of messages */
+    LATE_SENDER, /* the patterns of messages begin here */
     LATE_RECEIVER,
     WAIT_AT_BARRIER,
     WAIT_AT_NXN,
@@ -49,7 +49,7 @@ struct pattern_info {
 };
 extern const struct pattern_info pattern_info[PATTERNS];
 
-/* One place where a pattern was found. */
+/* An instance is one place where a pattern was found. */
 struct instance {
     uint64_t begin, end;
     uint32_t rank, cause; /* who waits, for whom; NONE: not one process */
@@ -66,7 +66,7 @@ struct at_site {
     uint64_t number, ns, longest;
 };
 
-/* Without any the struct is all zeros. */
+/* The struct is all zeros while it has no place. */
 struct by_site {
     struct at_site *at; /* in the order in which they are found */
     size_t n, cap;
@@ -93,7 +93,8 @@ struct profile {
 
 struct transfers {
     uint64_t operations, bytes;
-    uint64_t model_ns;            /* from issue to the end by the chosen model, of all together */
+    uint64_t model_ns;            /* the time of all operations together, each from its issue to its
+                                     end by the chosen model */
     uint64_t arrived, arrived_ns; /* how many are known to have arrived, and after how long */
 };
 
@@ -112,8 +113,8 @@ struct analysis {
     struct transfers *matrix; /* [origin * ranks + target] */
     uint64_t *rma_ns;         /* of each rank, in calls of RMA, */
     uint64_t *other_ns;       /* and in other ones of MPI */
-    uint64_t *end;            /* of each operation, by the chosen model */
-    uint64_t writing_ns;      /* that the recording itself took */
+    uint64_t *end;            /* the end of each operation, by the chosen model */
+    uint64_t writing_ns;      /* the time that the recording itself took */
     uint64_t sleeping_ns;
     uint64_t application_threads;
     uint64_t run_ns; /* length of the run times its ranks */
@@ -123,11 +124,13 @@ struct analysis {
 void analyse(struct analysis *analysis, const struct trace *trace, enum model model);
 void analysis_free(struct analysis *analysis);
 
-/* Whether the archive can have what the pattern needs: where it is not found then, it is not there.
+/* can_be_seen returns whether the archive can have what the pattern needs. If it can, a pattern
+ * that is not found did not occur.
  */
 bool can_be_seen(const struct analysis *analysis, unsigned pattern);
 
-/* For the patterns: an instance of length end - begin; ignored where that is not positive. */
+/* found is called by the patterns with an instance, whose length is end - begin. An instance whose
+ * length is not positive is ignored. */
 void found(struct analysis *analysis, struct instance instance);
 
 /* profile.c: everything but the patterns. Needs the epochs for the ends of transfers. */

@@ -22,7 +22,7 @@ void archive_check(struct archive *archive, OTF2_ErrorCode code)
     archive->failed = true;
 }
 
-/* Nothing where there is no value. */
+/* archive_property writes nothing where there is no value. */
 static void archive_property(struct archive *archive, const char *name, const char *value)
 {
     if (*value)
@@ -92,7 +92,8 @@ static OTF2_FlushType flush_always(void *data, OTF2_FileType type, OTF2_Location
 
 static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = flush_always};
 
-/* OTF2 reports by its own words on standard error; ours are enough. */
+/* OTF2 would report errors in its own words on standard error, where this program reports them
+ * too. */
 static OTF2_ErrorCode quiet(void *data, const char *file, uint64_t line, const char *function,
                             OTF2_ErrorCode code, const char *format, va_list list)
 {
@@ -100,7 +101,8 @@ static OTF2_ErrorCode quiet(void *data, const char *file, uint64_t line, const c
     return code;
 }
 
-/* Removes the archive that an earlier run has made: OTF2 does not replace one. */
+/* remove_old removes the archive that an earlier run has made, because OTF2 does not replace
+ * one. */
 static bool remove_old(const char *dir)
 {
     static const char *const names[] = {ARCHIVE_NAME ".otf2", ARCHIVE_NAME ".def"};
@@ -131,7 +133,8 @@ static bool remove_old(const char *dir)
     return good;
 }
 
-/* The events of every rank; ranks without files get a location without events. */
+/* write_events writes the events of every rank. Ranks without files get a location without
+ * events. */
 static void write_events(struct archive *archive)
 {
     const struct spool *spool = archive->job->spool;

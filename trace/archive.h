@@ -47,8 +47,8 @@ struct archive {
     bool failed;                 /* writing has failed, and it was said */
 };
 
-/* Makes DIR/traces.otf2 of DIR/spool, in the place of one that is there. False, with a message:
- * there is none. */
+/* archive_write makes DIR/traces.otf2 of DIR/spool, and replaces an archive that is there. It
+ * returns false, with a message, if it has made none. */
 bool archive_write(const char *dir);
 
 /* Archive_process.c: all events of the threads file[0..n) of one rank. */
@@ -57,10 +57,10 @@ void archive_process(struct archive *archive, const struct spool_file *file, siz
 /* Archive_defs.c */
 void archive_definitions(struct archive *archive);
 
-/* A new location, its number. The name becomes the archive's. */
+/* archive_location adds a location and returns its number. The archive takes the name over. */
 uint64_t archive_location(struct archive *archive, struct location location);
 
-/* The group of these ranks in MPI_COMM_WORLD. */
+/* archive_group returns the group of these ranks in MPI_COMM_WORLD. */
 OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uint32_t n);
 
 /* What a call is named, "" for one above TRACE_CALL_LAST without a name; and a name for such a one:
@@ -68,7 +68,7 @@ OTF2_GroupRef archive_group(struct archive *archive, const uint64_t *member, uin
 const char *archive_call_name(const struct archive *archive, unsigned call);
 void archive_name_call(struct archive *archive, const struct trace_name *name);
 
-/* Says once that writing has failed. */
+/* archive_check reports, once, that writing has failed. */
 void archive_check(struct archive *archive, OTF2_ErrorCode code);
 
 #endif

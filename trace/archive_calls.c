@@ -26,8 +26,8 @@ static bool is_collective(unsigned call)
     return is_create(call) || call == TRACE_CALL_Win_free || call == TRACE_CALL_Win_fence;
 }
 
-/* Whether the call that this thread has just entered gets to its window: no RmaCollectiveEnd can
- * be written for one that fails before. */
+/* reaches_window returns whether the call that this thread has just entered gets to its window. No
+ * RmaCollectiveEnd can be written for a call that fails before. */
 static bool reaches_window(const struct thread *thread)
 {
     for (size_t i = thread->next; i < thread->file->n; i++) {
@@ -139,7 +139,8 @@ static void group_sync(struct track *track, const struct win *win, OTF2_GroupRef
                       OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY, win->index, group));
 }
 
-/* Epochs of MPI_Win_start and MPI_Win_post. */
+/* leave_group_call writes what the return of a call for an epoch of MPI_Win_start or MPI_Win_post
+ * means. */
 static void leave_group_call(struct track *track, const struct frame *frame, struct win *win,
                              uint64_t time)
 {
@@ -172,7 +173,7 @@ static void leave_group_call(struct track *track, const struct frame *frame, str
     }
 }
 
-/* A synchronizing call has returned with success: what it completes. */
+/* leave_sync writes what a synchronizing call completes that has returned with success. */
 static void leave_sync(struct track *track, const struct frame *frame, struct win *win,
                        uint64_t time)
 {
@@ -204,7 +205,7 @@ static void leave_sync(struct track *track, const struct frame *frame, struct wi
     }
 }
 
-/* Everything but the Leave itself. */
+/* end_call writes everything that the end of a call brings but the Leave itself. */
 static void end_call(struct process *process, struct track *track, uint64_t time, bool success)
 {
     struct frame *frame = &track->frame[track->depth - 1];

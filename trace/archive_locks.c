@@ -12,7 +12,7 @@ static uint32_t remote_of(int32_t peer)
     return peer < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)peer;
 }
 
-/* The lock on this peer; the one on all where there is none. */
+/* find_lock returns the lock on this peer, or, where there is none, the lock on all peers. */
 static struct lock *find_lock(struct win *win, int32_t peer)
 {
     struct lock *all = NULL;

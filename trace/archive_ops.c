@@ -165,7 +165,7 @@ void op_complete(struct track *track, struct win *win, int32_t peer, unsigned wh
         complete_list(track, win, &win->target[i], what, time);
 }
 
-/* The operation of a request, NULL where it is complete already. */
+/* request_op returns the operation of a request, or NULL where it is complete already. */
 static struct op *request_op(struct process *process, uint64_t id, struct win **win)
 {
     uint64_t where = table_number(&process->requests, id);

@@ -75,7 +75,8 @@ static void win_create(struct process *process, struct thread *thread, const str
                                               track_time(&thread->track, r->time), win->index));
 }
 
-/* Operations and locks that the program has left are closed with their window. */
+/* win_destroy closes the operations and locks that the program has left open, together with their
+ * window. */
 static void win_destroy(struct process *process, struct thread *thread,
                         const struct trace_record *r)
 {
@@ -126,7 +127,7 @@ static void own_end(struct process *process, struct thread *thread, const struct
     track->depth--;
 }
 
-/* Whose agent it is, the record says by rank or by pid. */
+/* The record says by rank or by pid whose agent is woken. */
 static void wake_agent(const struct process *process, const struct thread *thread,
                        struct track *track, const struct trace_record *r)
 {
@@ -173,7 +174,7 @@ static void done(struct process *process, const struct trace_record *r)
         op_done(win, r, r->kind == TRACE_DONE_ALL);
 }
 
-/* What a thread does besides its calls. */
+/* own_record writes what a thread does besides its calls. */
 static void own_record(struct process *process, struct thread *thread, const struct trace_record *r)
 {
     struct track *track = &thread->track;
@@ -215,7 +216,7 @@ static void own_record(struct process *process, struct thread *thread, const str
     }
 }
 
-/* Each kind goes where it belongs. */
+/* one_record hands each kind of record to the file that it belongs to. */
 static void one_record(struct process *process, struct thread *thread, const struct trace_record *r)
 {
     struct track *track = &thread->track;
@@ -291,7 +292,8 @@ static void one_record(struct process *process, struct thread *thread, const str
     }
 }
 
-/* The thread whose next record is the earliest; NULL: all records are done. */
+/* earliest returns the thread whose next record is the earliest, or NULL when all records are
+ * done. */
 static struct thread *earliest(struct process *process)
 {
     struct thread *first = NULL;
@@ -311,7 +313,7 @@ static struct thread *earliest(struct process *process)
     return first;
 }
 
-/* The records have ended; what is still open ends with them. */
+/* close_all closes whatever is still open when the records have ended. */
 static void close_all(struct process *process)
 {
     struct track *track = &process->thread[0].track;

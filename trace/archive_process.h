@@ -8,7 +8,7 @@
 
 #include "archive_event.h"
 
-/* An operation that its process has issued and not yet seen complete. */
+/* An op is an operation that its process has issued and not yet seen complete. */
 struct op {
     uint64_t id;
     uint64_t done; /* when the process knew that it was complete at the target; 0: not yet */
@@ -51,7 +51,7 @@ struct thread {
     struct track track;
 };
 
-/* Which window a number of the process stands for, from some time on. */
+/* A naming says which window a number of the process stands for, from some time on. */
 struct naming {
     uint32_t number;
     uint64_t time;
@@ -72,14 +72,15 @@ struct process {
 
 struct win *process_win(const struct process *process, uint32_t number);
 
-/* The window that a number stands for at a target, where packets may come before the process has
- * made the window and after it has freed it. WINDOW_NONE: no window ever had that number. */
+/* process_served_window returns the window that a number stands for at a target, where packets may
+ * come before the process has made the window and after it has freed it. It returns WINDOW_NONE if
+ * no window ever had that number. */
 uint32_t process_served_window(const struct process *process, uint32_t number, uint64_t time);
 
 /* Archive_ops.c */
 enum { COMPLETE_LOCAL = 1, COMPLETE_REMOTE = 2, COMPLETE_AT_WAIT = 4, COMPLETE_UNRECORDED = 8 };
 
-/* False: its window is not known, and nothing is written. */
+/* op_issue returns false, and writes nothing, if the window of the operation is not known. */
 bool op_issue(struct process *process, struct track *track, const struct trace_record *r);
 void op_done(struct win *win, const struct trace_record *r, bool all_before);
 void op_request_done(struct process *process, struct track *track, uint64_t time, uint64_t id);
@@ -87,7 +88,7 @@ void op_tested(struct process *process, struct track *track, uint64_t time, uint
 /* Writes the completion of the operations of win to peer (-1: to all); what: COMPLETE_. Without
  * COMPLETE_REMOTE they stay in the list. */
 void op_complete(struct track *track, struct win *win, int32_t peer, unsigned what, uint64_t time);
-/* Notifications that the process takes. */
+/* op_taken writes the notifications that the process takes. */
 void op_taken(struct process *process, struct track *track, const struct trace_record *r);
 void win_free(struct win *win);
 
@@ -96,10 +97,10 @@ void access_record(struct process *process, struct thread *thread, const struct 
 
 /* Archive_locks.c */
 void lock_request(struct track *track, struct win *win, const struct trace_record *r);
-/* Another thread, the agent, may be the one that is told. */
+/* Another thread, the agent, may be the one that learns of the grant. */
 void lock_granted(struct win *win, const struct trace_record *r);
 void lock_release(struct track *track, struct win *win, int32_t peer, uint64_t time);
-/* Of all locks that are still held or asked for. */
+/* lock_release_all writes the release of all locks that are still held or asked for. */
 void lock_release_all(struct track *track, struct win *win, uint64_t time);
 
 /* Archive_waits.c: the packets that wait at this process, as locations of their own. */
@@ -108,7 +109,8 @@ void archive_waits(struct process *process, uint32_t rank, const struct machine 
 /* Archive_regions.c: what the program says of itself. */
 void region_begin(struct process *process, struct thread *thread, const struct trace_record *r);
 void region_end(struct process *process, struct thread *thread, const struct trace_record *r);
-/* Closes the innermost regions that have ended in the call which has just been left. */
+/* regions_close closes the innermost regions that have ended in the call which has just been
+ * left. */
 void regions_close(struct track *track, uint64_t time);
 /* The recording is stopped or resumed, for all threads. */
 void recording(struct process *process, const struct trace_record *r);
@@ -123,10 +125,10 @@ void collective_close(struct track *track, const struct frame *frame, uint64_t t
 /* Archive_calls.c: the records that belong to calls of the program. */
 void call_enter(struct process *process, struct thread *thread, const struct trace_record *r);
 void call_leave(struct process *process, struct thread *thread, const struct trace_record *r);
-/* Closes frames above depth; the trace has no record of their end. */
+/* frames_close closes the frames above depth, of whose end the trace has no record. */
 void frames_close(struct process *process, struct thread *thread, size_t depth, uint64_t time);
 struct frame *frame_push(struct track *track);
-/* What a record inside a call tells about the call. */
+/* call_detail takes over what a record inside a call tells about the call. */
 void call_detail(struct process *process, struct thread *thread, const struct trace_record *r);
 
 #endif

@@ -35,7 +35,7 @@ void region_end(struct process *process, struct thread *thread, const struct tra
         at--;
     }
     if (at == 0)
-        return; /* it has begun before the trace, or ended already */
+        return; /* the region has begun before the trace, or has already ended */
     track->frame[at - 1].over = true;
     if (in_call)
         return;
@@ -51,7 +51,7 @@ void regions_close(struct track *track, uint64_t time)
     }
 }
 
-/* What the library does, as far as it stands in no call that is open below. */
+/* close_own closes what the library does, as far as it stands in no call that is open below. */
 static void close_own(struct process *process, struct thread *thread, uint64_t time)
 {
     struct track *track = &thread->track;

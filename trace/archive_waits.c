@@ -37,7 +37,8 @@ static bool is_end(unsigned kind)
     return kind == TRACE_UNPARK || kind == TRACE_LOCK_GRANT || kind == TRACE_CREDIT;
 }
 
-/* The recording is stopped: nobody sees the end of what waits. */
+/* is_stop returns whether the record stops the recording. From then on nobody sees the end of what
+ * waits. */
 static bool is_stop(const struct trace_record *r)
 {
     return r->kind == TRACE_RECORDING && !r->arg;
@@ -99,7 +100,7 @@ static void stop(struct waits *waits, uint64_t time)
     }
 }
 
-/* The waits of all threads. */
+/* collect gathers the waits of all threads. */
 static void collect(struct process *process, struct waits *waits)
 {
     size_t *next = zalloc(process->nthreads, sizeof *next);

@@ -25,14 +25,15 @@
 
 enum { LOOK_BACK = 1000 }; /* activities of a rank, at the most */
 
-/* Of a wait: its cost, and the one of the same two ranks before it. */
+/* A share has the cost of a wait, and the wait of the same two ranks before it. */
 struct share {
     double own, received;
     size_t before; /* of blame->order, + 1; 0: none */
     size_t place;  /* in blame->order */
 };
 
-/* A part of a wait: of begin to end at the late rank, against begin to waits at the waiting one. */
+/* A part of a wait compares the time from begin to end at the late rank with the time from begin to
+ * waits at the waiting rank. */
 struct part {
     uint32_t late, waiting;
     uint64_t begin, end, waits;
@@ -97,7 +98,8 @@ static void order_waits(struct blame *blame)
     table_end(&pairs, NULL);
 }
 
-/* What the late rank does while the other waits is all that counts here, whatever was before. */
+/* of_the_moment returns whether all that counts is what the late rank does while the other one
+ * waits, whatever was before. */
 static bool of_the_moment(unsigned pattern)
 {
     return pattern == LOCK_CONTENTION || pattern == WAIT_FOR_PROGRESS ||
@@ -112,8 +114,8 @@ static uint64_t not_too_far(const struct timeline *line, uint32_t rank, uint64_t
     return at > first + LOOK_BACK ? u64_max(begin, line->activity[at - LOOK_BACK].begin) : begin;
 }
 
-/* When both ranks were last in step: one had waited for the other, or both were in a collective
- * call. */
+/* in_step returns the time at which both ranks were last in step: when one had waited for the
+ * other, or both were in a collective call. */
 static uint64_t in_step(const struct blame *blame, size_t i)
 {
     const struct waiting *wait = &blame->line->wait[i];
@@ -131,7 +133,8 @@ static uint64_t in_step(const struct blame *blame, size_t i)
 
 /* ---- what the late rank did more ---- */
 
-/* Adds to, or takes from, what is known of each kind in some time of a rank. */
+/* count_kinds adds what a rank did of each kind in some time to the counts, or takes it from
+ * them. */
 static void count_kinds(struct blame *blame, uint32_t rank, uint64_t begin, uint64_t end, bool late)
 {
     const struct timeline *line = blame->line;
@@ -146,7 +149,7 @@ static void count_kinds(struct blame *blame, uint32_t rank, uint64_t begin, uint
     }
 }
 
-/* Charges what the late rank did more than the other, which is left ns in all. */
+/* charge_done charges what the late rank did more than the other rank, which is left ns in all. */
 static void charge_done(struct blame *blame, const struct part *part, uint64_t left, double direct,
                         double passed_on)
 {
@@ -236,7 +239,7 @@ static void one_wait(struct blame *blame, size_t place)
 
 /* ---- causes of what was charged ---- */
 
-/* Those of one rank. At[kind] is 1 + the index of its cause. */
+/* sum_up makes the causes of one rank. at[kind] is 1 + the index of the cause of that kind. */
 static void sum_up(struct blame *blame, uint32_t rank, size_t *at)
 {
     const struct timeline *line = blame->line;
@@ -280,7 +283,8 @@ static int by_cost(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-/* What the ranks do besides, and whose causes they are. */
+/* share_out adds up for each rank how long it computes and waits, and what its causes cost
+ * others. */
 static void share_out(struct causes *causes)
 {
     const struct timeline *line = &causes->line;

@@ -49,7 +49,8 @@ static bool is_between(const struct trace *trace, const struct operation *op)
            trace->call[op->completer].call == TRACE_CALL_Win_fence;
 }
 
-/* The fences around an operation; false: the one that closes it is not recorded at both ranks. */
+/* around finds the fences around an operation. It returns false if the fence that closes it is not
+ * recorded at both ranks. */
 static bool around(const struct fences *fences, const struct operation *op, struct between *between)
 {
     const uint32_t n = op->fences;
@@ -144,7 +145,8 @@ static char *places(struct fences *fences, size_t set)
     return all;
 }
 
-/* The fences of one set; false: no operation is between them. */
+/* make_change makes the change of the fences of one set. It returns false if no operation is
+ * between them. */
 static bool make_change(struct fences *fences, size_t set, struct change *change)
 {
     const struct trace *trace = fences->trace;

@@ -51,7 +51,8 @@ static int by_length(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The lengths of the computations with this number, of all ranks but one (NONE: of all). */
+/* lengths gathers the lengths of the computations with this number, of all ranks but one (NONE: of
+ * all ranks). */
 static uint32_t lengths(const struct timeline *line, const struct same *same, size_t number,
                         uint32_t but, uint64_t *length)
 {
@@ -69,7 +70,8 @@ static uint32_t lengths(const struct timeline *line, const struct same *same, si
     return n;
 }
 
-/* How long the rank's computations with no counterpart are without what others wait for them. */
+/* leave_out_waited computes how long the rank's computations that have no counterpart would be
+ * without the time that others wait for them. */
 static void leave_out_waited(const struct timeline *line, uint32_t rank, uint32_t kind,
                              uint64_t *work)
 {
@@ -127,7 +129,7 @@ static void not_late(struct trying *trying, const struct cause *cause)
     same_free(&same);
 }
 
-/* The work of a kind, as it is, but evenly on all ranks that do it. */
+/* evenly distributes the work of a kind, as it is, evenly on all ranks that do it. */
 static void evenly(struct trying *trying, uint32_t kind)
 {
     const struct timeline *line = trying->plan.line;
