@@ -162,7 +162,8 @@ static void evenly(struct trying *trying, uint32_t kind)
     same_free(&same);
 }
 
-/* Whether a rank's computations of a kind are no more than what is between two calls of a loop. */
+/* is_short returns whether a rank's computations of a kind are no more than what is between two
+ * calls of a loop. */
 static bool is_short(const struct timeline *line, const struct cause *cause)
 {
     uint64_t sum = 0, n = 0;
@@ -186,7 +187,8 @@ static double cost_of_kind(const struct causes *causes, uint32_t kind)
     return sum;
 }
 
-/* Where one rank has most of what a kind of computation costs, it is late; else all take turns. */
+/* If one rank has most of what a kind of computation costs, that rank is late. Otherwise all ranks
+ * take turns. */
 void change_late(struct trying *trying)
 {
     const struct causes *causes = trying->causes;

@@ -55,7 +55,7 @@ static const struct lock_use *lock_of(const struct lock_use **list, size_t n,
                : NULL;
 }
 
-/* What is done under each lock: enum what, ORed. */
+/* find_uses returns for each lock what is done under it: values of enum what, ORed. */
 static uint8_t *find_uses(const struct trace *trace)
 {
     const struct lock_use **list = zalloc(trace->nlocks, sizeof *list);
@@ -81,7 +81,7 @@ static uint8_t *find_uses(const struct trace *trace)
     return uses;
 }
 
-/* The locks of one window that allow it for what is done under them. */
+/* one_window shares the locks of one window that allow it by what is done under them. */
 static void one_window(struct trying *trying, const struct groups *groups, const size_t *group,
                        const uint8_t *uses, struct group first)
 {

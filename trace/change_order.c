@@ -42,8 +42,8 @@ static const struct move moves[] = {
      EARLY_WAIT},
 };
 
-/* Whether a lock on the rank's own memory is given back in the call: what the rank computes before
- * it may load and store. */
+/* unlocks_itself returns whether the call gives back a lock on the rank's own memory. What the rank
+ * computes before such a call may load and store. */
 static bool unlocks_itself(const struct plan *plan, uint32_t call)
 {
     for (size_t i = plan->first_happening[call]; i < plan->first_happening[call + 1]; i++) {

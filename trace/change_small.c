@@ -33,7 +33,7 @@ static void find_group_of(void *data, const struct operation **list, size_t n)
     gathering->groups.group[group].number += n;
 }
 
-/* How long a call takes itself, but for writing the trace. */
+/* work_of returns how long a call takes itself, without the writing of the trace. */
 static uint64_t work_of(const struct plan *plan, const struct spans *writing, size_t activity)
 {
     const struct activity *at = &plan->line->activity[activity];
@@ -42,8 +42,8 @@ static uint64_t work_of(const struct plan *plan, const struct spans *writing, si
     return u64_minus(plan_work(plan, activity), spans_overlap(&writing[rank], at->begin, at->end));
 }
 
-/* Of the run's operations one is left, which takes as long as their mean. What recording the others
- * took is not saved. */
+/* One of the run's operations is left, which takes as long as their mean. The time that recording
+ * the others took is not saved. */
 static void gather(void *data, const struct operation **list, size_t n)
 {
     struct gathering *gathering = data;
@@ -69,7 +69,7 @@ static void gather(void *data, const struct operation **list, size_t n)
         work[last] = all - (count - 1) * u64_minus(sum / count, gathering->recording);
 }
 
-/* A call that does nothing but to be recorded takes no longer than the shortest. */
+/* A call that does nothing, and only is recorded, takes no longer than the shortest call. */
 static uint64_t recording_of(const struct plan *plan, const struct spans *writing)
 {
     uint64_t least = RECORDING;
@@ -131,7 +131,8 @@ static bool is_same_call(const struct call *a, const struct call *b)
     return a->call == b->call && a->win == b->win && a->site == b->site;
 }
 
-/* Whether a call is one whose results the process has only behind the flush, and may need then. */
+/* has_results returns whether the process has the results of a call only behind the flush, and may
+ * need them then. */
 static bool has_results(const struct call *call)
 {
     switch (call->call) {
@@ -145,14 +146,14 @@ static bool has_results(const struct call *call)
     }
 }
 
-/* Flushes one after the other, between which there is the same operation each time. */
+/* A run of flushes: they follow one another, with the same operation between each two. */
 struct flushes {
     size_t op, flush; /* the last operation, and the last flush; SIZE_MAX: none */
     uint64_t sum;     /* ns, of the flushes so far */
     uint64_t number;
 };
 
-/* The flushes of a run take no time, but the last, which takes as long as their mean. */
+/* The last flush of a run takes as long as their mean, and the others take no time. */
 static void next_flush(const struct plan *plan, struct flushes *run, size_t flush, uint64_t *work)
 {
     if (run->number > 0)

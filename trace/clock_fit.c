@@ -54,7 +54,7 @@ static double variance(const struct clock_point *point)
     return error * error;
 }
 
-/* The same estimate dt seconds later, or earlier: then dt is negative. */
+/* moved returns the same estimate dt seconds later. A negative dt is earlier. */
 static struct estimate moved(struct estimate e, double dt)
 {
     double t = fabs(dt), wander = WANDER * WANDER;
@@ -66,7 +66,7 @@ static struct estimate moved(struct estimate e, double dt)
     return e;
 }
 
-/* The estimate after an offset was measured. */
+/* told returns the estimate after an offset was measured. */
 static struct estimate told(struct estimate e, double offset, double r)
 {
     double sum = e.oo + r, news = offset - e.offset;
@@ -76,7 +76,7 @@ static struct estimate told(struct estimate e, double offset, double r)
     return after;
 }
 
-/* Two estimates of independent origin. */
+/* both joins two estimates of independent origin. */
 static struct estimate both(const struct estimate *a, const struct estimate *b)
 {
     double oo = a->oo + b->oo, mix = a->mix + b->mix, rr = a->rr + b->rr;
@@ -92,8 +92,8 @@ static struct estimate both(const struct estimate *a, const struct estimate *b)
                              .oo = fabs(a->oo - k00 * a->oo - k01 * a->mix)};
 }
 
-/* At each point what those on one side of it tell: before it (step 1), or behind it (-1). The
- * outermost point has none there. */
+/* one_side computes for each point what the points on one side of it tell: those before it (step
+ * 1), or those behind it (-1). The outermost point has none on that side. */
 static void one_side(const struct clock_point *point, size_t n, int step, struct estimate *side)
 {
     size_t i = step > 0 ? 0 : n - 1;
@@ -116,7 +116,8 @@ struct sides {
     struct clock_point *without;
 };
 
-/* What all the others tell about the offset at a point, and the deviation of that. */
+/* others_tell computes what all other points tell about the offset at a point, and the deviation of
+ * that. */
 static double others_tell(const struct clock_point *point, const struct sides *sides, size_t i,
                           size_t n, double *deviation)
 {
@@ -136,7 +137,8 @@ static void both_sides(const struct clock_point *point, size_t n, struct sides *
     one_side(point, n, -1, sides->behind);
 }
 
-/* The point that contradicts the others most; n: none does. *by: how much, in deviations. */
+/* find_worst returns the point that contradicts the others most, or n if none does. *by tells how
+ * much it contradicts them, in deviations. */
 static size_t find_worst(const struct clock_point *point, size_t n, struct sides *sides, double *by)
 {
     size_t found = n;
@@ -161,8 +163,8 @@ static void take_out(struct clock_point *point, size_t n, size_t which)
         point[i] = point[i + 1];
 }
 
-/* A wrong point makes its neighbours look wrong, too: of them and the one that looks worst, that
- * without which there is the least contradiction. */
+/* A wrong point makes its neighbours look wrong, too. So find_wrong returns, of the point that
+ * looks worst and its neighbours, the one without which the least contradiction remains. */
 static size_t find_wrong(const struct clock_point *point, size_t n, struct sides *sides,
                          size_t worst)
 {
@@ -183,7 +185,8 @@ static size_t find_wrong(const struct clock_point *point, size_t n, struct sides
     return found;
 }
 
-/* Is a neighbour known so much better that the point has nothing to say against it? */
+/* is_poor returns whether a neighbour is known so much better that the point has nothing to say
+ * against it. */
 static bool is_poor(const struct clock_point *point, size_t i, size_t n)
 {
     const uint64_t left = i ? point[i - 1].error : UINT64_MAX;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a rank knew at some time; shared, and freed with its last reference. */
+/* A snap is what a rank knew at some time. It is shared, and freed with its last reference. */
 struct snap {
     uint32_t refs;
     uint32_t at[];
@@ -22,7 +22,7 @@ struct snap {
 struct clocks {
     uint32_t n;         /* ranks */
     uint32_t *at;       /* [rank * n + other] */
-    uint64_t *version;  /* of each rank's clock: it has changed so often */
+    uint64_t *version;  /* how often each rank's clock has changed */
     struct snap **snap; /* of each rank's clock as it is; NULL: none was taken of it */
 };
 

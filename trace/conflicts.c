@@ -16,7 +16,7 @@
 #include "pieces.h"
 #include "table.h"
 
-/* So many blocks of an access are looked at; one of more is left out. */
+/* At most so many blocks of an access are looked at. An access of more blocks is left out. */
 enum { BLOCKS_MAX = 1 << 16 };
 enum { LOCKS_LOOKED_AT = 64 };
 
@@ -52,7 +52,8 @@ struct search {
     const uint32_t *clock;
 };
 
-/* Who does it, where and when: of an operation or of a message. */
+/* An actor tells which process makes an access, of an operation or of a message, where in the
+ * program, and when. */
 struct actor {
     uint64_t time;
     uint32_t rank, call, completer;
@@ -91,7 +92,8 @@ static bool writes_plainly(const struct touch *touch)
     return touch->kind == TOUCH_PUT || touch->kind == TOUCH_STORE;
 }
 
-/* May the functions of two atomic operations on one location meet, as the window says? */
+/* functions_agree returns whether the functions of two atomic operations on one location may meet,
+ * by what the window says. */
 static bool functions_agree(const struct search *search, const struct touch *a,
                             const struct touch *b)
 {
@@ -104,7 +106,8 @@ static bool functions_agree(const struct search *search, const struct touch *a,
            (a->acc_op == TRACE_ACC_NO_OP || b->acc_op == TRACE_ACC_NO_OP);
 }
 
-/* The block of an atomic operation at its target that has the byte at this address; false: none. */
+/* block_at finds the block of an atomic operation at its target that contains the byte at this
+ * address. It returns false if there is none. */
 static bool block_at(const struct trace *trace, const struct operation *op, uint64_t address,
                      uint64_t *begin)
 {
@@ -136,8 +139,9 @@ static bool elements_agree(const struct trace *trace, const struct operation *a,
            (address - x) % a->element == (address - y) % a->element;
 }
 
-/* Could both be at the same time and the outcome still be defined? What messages do to each other
- * is not looked at. Both access the byte at this address. */
+/* compatible returns whether both accesses could be at the same time and the outcome would still be
+ * defined. Both access the byte at this address. What messages do to each other is not looked
+ * at. */
 static bool compatible(const struct search *search, const struct touch *a, const struct touch *b,
                        uint64_t address)
 {
@@ -148,7 +152,8 @@ static bool compatible(const struct search *search, const struct touch *a, const
     if (a->kind != TOUCH_ATOMIC || b->kind != TOUCH_ATOMIC)
         return false;
     const struct operation *x = &search->trace->op[a->op], *y = &search->trace->op[b->op];
-    /* Those of one process are done in their order, also where they overlap (MPI 4.1, 12.7.2). */
+    /* Accumulates of one process are done in their order, also where they overlap (MPI 4.1,
+     * 12.7.2). */
     return a->type == b->type &&
            (x->rank == y->rank ||
             (elements_agree(search->trace, x, y, address) && functions_agree(search, a, b)));
@@ -184,7 +189,7 @@ static bool has_own_lock(const struct search *search, const struct touch *touch,
     return false;
 }
 
-/* The lock under which an access at a target is; NULL: none. */
+/* lock_of returns the lock under which an access is made at a target, or NULL if there is none. */
 static const struct lock_use *lock_of(const struct trace *trace, const struct touch *touch)
 {
     const uint32_t lock = at_target(touch) ? trace->op[touch->op].lock : NONE;
@@ -192,7 +197,8 @@ static const struct lock_use *lock_of(const struct trace *trace, const struct to
     return lock == NONE ? NULL : &trace->lock[lock];
 }
 
-/* Does the target's lock on itself keep an access under this lock off its buffer? */
+/* is_kept_off returns whether the target's lock on itself keeps an access under this lock away from
+ * its buffer. */
 static bool is_kept_off(const struct search *search, const struct touch *touch,
                         const struct lock_use *lock, const struct touch *buffer)
 {
@@ -201,7 +207,7 @@ static bool is_kept_off(const struct search *search, const struct touch *touch,
            has_own_lock(search, buffer, search->trace->op[touch->op].win, lock->exclusive);
 }
 
-/* Do locks keep the two apart? */
+/* excluded returns whether locks keep the two accesses apart. */
 static bool excluded(const struct search *search, const struct touch *a, const struct touch *b)
 {
     const struct lock_use *mine = lock_of(search->trace, a), *other = lock_of(search->trace, b);
@@ -281,7 +287,8 @@ static void report(struct search *search, const struct touch *old, uint64_t begi
 
 /* ---- the accesses of a piece ---- */
 
-/* Would whatever conflicts with old, which is over, conflict with the new one as well? */
+/* is_stronger returns whether every access that conflicts with old, which is over, would conflict
+ * with the new one as well. */
 static bool is_stronger(const struct trace *trace, const struct touch *now, const struct touch *old,
                         uint64_t address)
 {
@@ -293,7 +300,8 @@ static bool is_stronger(const struct trace *trace, const struct touch *now, cons
     return only_reads(old) && only_reads(now) && now->kind != TOUCH_ATOMIC;
 }
 
-/* Do both belong to one process, and is the old one over when the new one is? */
+/* outlasts returns whether both accesses belong to one process, and the old one is over when the
+ * new one is. */
 static bool outlasts(const struct search *search, const struct touch *old, uint64_t address)
 {
     const struct touch *now = &search->now;

@@ -17,7 +17,7 @@
 
 enum touch_kind { TOUCH_LOAD, TOUCH_STORE, TOUCH_GET, TOUCH_PUT, TOUCH_ATOMIC };
 
-/* One of the two accesses of a conflict. */
+/* A side is one of the two accesses of a conflict. */
 struct conflict_side {
     uint64_t time;
     uint32_t rank;
@@ -51,7 +51,8 @@ void conflicts_free(struct conflicts *conflicts);
  * frees it. */
 char *conflict_access_text(const struct trace *trace, const struct conflict_side *side);
 
-/* Where in the window the bytes begin; false: they are in no memory of this window that is known.
+/* conflict_place finds where in the window the bytes begin. It returns false if they are in no
+ * memory of this window that is known.
  */
 bool conflict_place(const struct trace *trace, const struct conflict *conflict, uint32_t win,
                     uint64_t *displacement);

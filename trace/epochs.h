@@ -33,10 +33,10 @@ struct epochs {
 void epochs_find(struct epochs *epochs, const struct trace *trace);
 void epochs_free(struct epochs *epochs);
 
-/* The pairing of an access epoch with a target; NULL: none. */
+/* epochs_pairing returns the pairing of an access epoch with a target, or NULL if there is none. */
 const struct pairing *epochs_pairing(const struct epochs *epochs, uint32_t access, uint32_t target);
 
-/* The access epoch that an operation is in; NONE: it is in none. */
+/* epochs_of_op returns the access epoch that an operation is in, or NONE if it is in none. */
 uint32_t epochs_of_op(const struct epochs *epochs, const struct trace *trace,
                       const struct operation *op);
 

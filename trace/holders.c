@@ -40,7 +40,8 @@ static int by_group_and_release(const void *a, const void *b)
     return compare(a, y->group, y->lock->release);
 }
 
-/* The index of the first one that is behind these in the order; n: none is. */
+/* first_behind returns the index of the first lock that is behind these in the order, or n if there
+ * is none. */
 static size_t first_behind(const struct holders *holders, const uint64_t group[2], uint64_t release)
 {
     size_t low = 0, high = holders->n;

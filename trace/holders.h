@@ -23,7 +23,7 @@ struct holders {
     size_t n, leaves;
 };
 
-/* Those that excluded one lock. */
+/* Excluders are the locks that excluded one lock. */
 struct excluders {
     const struct holders *holders;
     const struct lock_use *lock;

@@ -15,10 +15,10 @@ struct spans {
     size_t n, cap;
 };
 
-/* Adds a span; they come in order of begin, and may overlap. */
+/* spans_add adds a span. Spans come in order of their begin, and may overlap. */
 void spans_add(struct spans *spans, uint64_t begin, uint64_t end);
 
-/* How much of begin to end they cover. */
+/* spans_overlap returns how much of the time from begin to end the spans cover. */
 uint64_t spans_overlap(const struct spans *spans, uint64_t begin, uint64_t end);
 
 /* For each rank, when one of its threads was in a call of RMA (what: INDEX_CALLS), or, also, one of
@@ -35,7 +35,8 @@ struct doings {
 };
 struct doings doings_by_rank(const struct trace *trace, unsigned kind);
 
-/* The first that rank did for peer at this window and not before begin; NULL: none. */
+/* doings_first returns the first thing that rank did for peer at this window not before begin, or
+ * NULL if there is none. */
 const struct doing *doings_first(const struct doings *doings, uint32_t rank, uint32_t peer,
                                  uint32_t win, uint64_t begin);
 

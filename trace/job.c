@@ -69,8 +69,8 @@ static void add_window(struct job *job, const struct spool_file *file, const str
     window->created++;
 }
 
-/* Ranks of a window whose processes have left no file (or none that tells) get ranks of
- * MPI_COMM_WORLD that have no file, in order, while there are any. */
+/* Some processes of a window have left no file, or none that tells their rank. Their ranks of the
+ * window get those ranks of MPI_COMM_WORLD that have no file, in order, while there are any. */
 static void fill_unknown(struct job *job, struct job_window *window)
 {
     bool *used = zalloc(job->nproc, sizeof *used);
@@ -114,7 +114,7 @@ static void add_name(struct job *job, const struct spool_file *file, size_t at)
     job->name[job->nnames++] = (struct job_name){file, at};
 }
 
-/* The last name that a process has given counts; an empty one takes it back. */
+/* The last name that a process has given counts. An empty name takes it back. */
 static void name_windows(struct job *job)
 {
     for (size_t i = 0; i < job->nnames; i++) {
@@ -177,8 +177,8 @@ uint32_t job_comm(const struct job *job, uint32_t rank, uint32_t number)
     return index != TABLE_NONE ? (uint32_t)index : COMM_UNKNOWN;
 }
 
-/* A process knows a communicator from here on. One about whose size it is not at one with others is
- * left out, with all its messages. */
+/* From this record on a process knows a communicator. If processes disagree about the size of a
+ * communicator, it is left out with all its messages. */
 static void add_comm(struct job *job, uint32_t rank, const struct trace_record *r)
 {
     struct job_comms *comms = &job->comms;

@@ -90,26 +90,28 @@ char *job_crowded(const struct job *job);
 void job_read(struct job *job, const struct spool *spool);
 void job_free(struct job *job);
 
-/* The window of that number; NULL: no process has created it, as far as the files tell. */
+/* job_window returns the window of that number, or NULL if no process has created it as far as the
+ * files tell. */
 struct job_window *job_window(const struct job *job, uint64_t number);
 
-/* The region that has a number at a process, as an index of job->regions; REGION_UNKNOWN: its name
- * is not there. */
+/* job_region returns the region that has a number at a process, as an index of job->regions, or
+ * REGION_UNKNOWN if its name is not there. */
 enum { REGION_UNKNOWN = UINT32_MAX };
 uint32_t job_region(const struct job *job, uint32_t rank, uint64_t number);
 
-/* The communicator that has a number at a process, as an index of job->comms; COMM_UNKNOWN: it was
- * not recorded. */
+/* job_comm returns the communicator that has a number at a process, as an index of job->comms, or
+ * COMM_UNKNOWN if it was not recorded. */
 enum { COMM_UNKNOWN = UINT32_MAX };
 uint32_t job_comm(const struct job *job, uint32_t rank, uint32_t number);
 
 struct machine *job_machine(const struct job *job, uint64_t id);
 
-/* The rank of a machine's process; RANK_UNKNOWN: its file is not there or does not tell. */
+/* job_rank returns the rank of a machine's process, or RANK_UNKNOWN if its file is not there or
+ * does not tell it. */
 uint32_t job_rank(const struct job *job, uint64_t machine, uint64_t pid);
 
-/* A time of the machine's clock in that of the machine of rank 0, as OTF2's readers compute it:
- * linear between two measured offsets, and beyond the outermost two. */
+/* machine_time returns a time of the machine's clock in the clock of the machine of rank 0, as
+ * OTF2's readers compute it: linear between two measured offsets, and beyond the outermost two. */
 uint64_t machine_time(const struct machine *machine, uint64_t time);
 
 /* job_clock.c: brings the machines' offsets into order, adds what is missing, and shifts clocks
