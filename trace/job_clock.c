@@ -183,7 +183,8 @@ static void find_bounds(struct bounds *b)
             }
 }
 
-/* The smallest shifts that keep all bounds, relative to machine 0; false: there are none. */
+/* find_shifts computes the smallest shifts that keep all bounds, relative to machine 0. It returns
+ * false if there are none. */
 static bool find_shifts(const struct bounds *b, int64_t *shift)
 {
     size_t n = b->job->nmachines;
@@ -206,7 +207,8 @@ static bool find_shifts(const struct bounds *b, int64_t *shift)
     return !changed;
 }
 
-/* Whether all calls of the file's process are in this file: only then can they be numbered. */
+/* has_all_calls returns whether all calls of the file's process are in this file, for only then can
+ * they be numbered. */
 static bool has_all_calls(const struct spool *spool, size_t at)
 {
     for (size_t i = 0; i < spool->n; i++)

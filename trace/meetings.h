@@ -24,7 +24,8 @@ struct meetings {
 void meetings_find(struct meetings *meetings, const struct trace *trace);
 void meetings_free(struct meetings *meetings);
 
-/* When two ranks have last met, at time or before it; 0: never, or long ago. */
+/* meetings_before returns the last time, at time or before it, at which two ranks have met. It
+ * returns 0 if that was never, or long ago. */
 uint64_t meetings_before(const struct meetings *meetings, uint32_t a, uint32_t b, uint64_t time);
 
 #endif

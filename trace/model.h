@@ -233,8 +233,9 @@ struct trace {
     struct notes notes;
 };
 
-/* Reads an archive. False, with a message, where it cannot be read or has no event of RMA. Where it
- * is damaged, way_out, which tells what helps, is said as well; NULL: nothing does. */
+/* trace_read reads an archive. It returns false, with a message, where the archive cannot be read
+ * or has no event of RMA. Where the archive is damaged, it also says way_out, which tells what
+ * helps; NULL: nothing does. */
 bool trace_read(struct trace *trace, const char *anchor, const char *way_out);
 void trace_free(struct trace *trace);
 

@@ -102,8 +102,8 @@ static const struct argp argp = {.options = options,
                                         "is damaged, or nothing can be written, 2 wrong "
                                         "arguments.\n"};
 
-/* The anchor file of the archive in dir, made first where there is none, or where a later job has
- * left files. NULL: there is nothing. */
+/* archive_in returns the anchor file of the archive in dir. It makes the archive first where there
+ * is none, or where a later job has left files. NULL: there is nothing to read. */
 static char *archive_in(const char *dir)
 {
     char *anchor = text("%s/" ARCHIVE_NAME ".otf2", dir);
@@ -167,7 +167,7 @@ static int report(const struct wanted *options, const char *anchor, const char *
     return 1;
 }
 
-/* What helps where the archive in dir is damaged; NULL: nothing does. */
+/* way_out_of returns what helps where the archive in dir is damaged, or NULL if nothing does. */
 static char *way_out_of(const char *dir)
 {
     return spool_is_there(dir) ? text("the files of the processes are still in %s/spool: "

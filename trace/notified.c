@@ -56,7 +56,8 @@ static int by_time(const void *a, const void *b)
     return x->source != y->source ? compare(x->source, y->source) : compare(x->time, y->time);
 }
 
-/* Is the operation before, among or behind those that the taking's counter counts? */
+/* against tells whether the operation is before, among or behind those that the taking's counter
+ * counts. */
 static int against(const struct operation *op, const struct taking *taking)
 {
     const struct operation key = {
@@ -73,7 +74,8 @@ struct notified {
     size_t n;
 };
 
-/* The operation that has raised the last of total notifications; NULL: it is not in the trace. */
+/* last_of returns the operation that has raised the last of total notifications, or NULL if it is
+ * not in the trace. */
 static const struct operation *last_of(const struct notified *ops, const struct taking *taking,
                                        uint64_t total)
 {

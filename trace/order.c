@@ -128,7 +128,8 @@ static void issue(struct order *order, uint32_t index)
 
 /* ---- the walk ---- */
 
-/* Does anybody learn from this call, or it from others, or does it end operations? */
+/* matters returns whether anybody learns from this call, it learns from others, or it ends
+ * operations. */
 static bool matters(const struct order *order, uint32_t index)
 {
     const struct call *call = &order->trace->call[index];

@@ -161,7 +161,8 @@ static void enter_post(struct order *order, uint32_t index)
     exposed->waiting = (struct waiting){NULL, 0, 0};
 }
 
-/* For each exposure epoch that belongs to the access epoch that this call completes. */
+/* at_exposures calls a function for each exposure epoch that belongs to the access epoch that this
+ * call completes. */
 static void at_exposures(struct order *order, uint32_t index, bool learn)
 {
     const uint64_t access = table_number(&order->completes, index);

@@ -76,7 +76,8 @@ static void host_begins(struct order *order, const struct call *call)
     order_leave_at(order, &order->pairs, pair_key(call->rank, call->peer), call->rank);
 }
 
-/* Who receives one message learns from its source alone; NONE: from all that have sent to it. */
+/* The receiver of one message learns from its source alone; NONE: it learns from all that have sent
+ * to it. */
 static void host_completes(struct order *order, const struct call *call, uint32_t source)
 {
     clocks_learn(&order->clocks, call->rank,
@@ -85,8 +86,8 @@ static void host_completes(struct order *order, const struct call *call, uint32_
     clocks_learn(&order->clocks, call->rank, order->begun);
 }
 
-/* The source of the message that a call has received, if it has completed nothing besides; NONE: it
- * may have, or the source is not known. */
+/* source_of returns the source of the message that a call has received, if the call has completed
+ * nothing besides. It returns NONE if it may have, or if the source is not known. */
 static uint32_t source_of(const struct order *order, uint32_t index, enum host_kind kind)
 {
     const struct trace *trace = order->trace;
@@ -123,7 +124,7 @@ static uint64_t collective_key(struct order *order, const struct call *call, boo
     return (uint64_t)call->comm << 32 | count;
 }
 
-/* How many processes its communicator has; 0: not known. */
+/* processes_of returns how many processes its communicator has, or 0 if that is not known. */
 static uint32_t processes_of(const struct trace *trace, const struct call *call)
 {
     const uint32_t group = call->comm < trace->ncomms ? trace->comm[call->comm] : NONE;
@@ -161,7 +162,7 @@ static enum flow flow_of(const struct order *order, uint32_t index, bool *is_roo
     return FROM_ALL_TO_ALL;
 }
 
-/* The rank of a call's process in the group of its communicator. */
+/* rank_in_group returns the rank of a call's process in the group of its communicator. */
 static uint32_t rank_in_group(const struct trace *trace, const struct call *call)
 {
     const struct ranks *group = &trace->group[trace->comm[call->comm]];

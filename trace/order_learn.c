@@ -40,7 +40,7 @@ static struct lock_place *lock_place(struct order *order, uint32_t win, uint32_t
     return place;
 }
 
-/* The process has the lock: it learns from those that had one which excludes it. */
+/* The process has the lock, so it learns from those that had a lock which excludes this one. */
 static void learn_lock(struct order *order, const struct lock_use *lock)
 {
     const struct lock_place *all = lock_place(order, lock->win, NONE);

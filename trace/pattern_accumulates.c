@@ -82,7 +82,8 @@ static uint64_t key_of(uint32_t win, uint32_t target, uint32_t origin)
     return ((uint64_t)win << 48) ^ ((uint64_t)target << 24) ^ origin;
 }
 
-/* When the last of the origin's packets that are served between from and to is; 0: none is. */
+/* last_service returns when the last of the origin's packets is served that are served between from
+ * and to, or 0 if none is. */
 static uint64_t last_service(const struct doings *served, const struct operation *op, uint64_t from,
                              uint64_t to)
 {

@@ -25,7 +25,7 @@ static void late_post(struct analysis *analysis, const struct epochs *epochs,
                                           .cause_call = post});
 }
 
-/* The call of a rank that was open at a time; NONE: none. */
+/* call_around returns the call of a rank that was open at a time, or NONE if none was. */
 static uint32_t call_around(const struct trace *trace, const struct doing *doing)
 {
     size_t low = 0, high = trace->ncalls;
@@ -68,7 +68,7 @@ static void known_waits(struct analysis *analysis, const struct epochs *epochs)
     free(waits.doing);
 }
 
-/* Was the origin known to wait for the post in this call? */
+/* known_in returns whether the origin was known to wait for the post in this call. */
 static bool known_in(const struct doings *waits, const struct pairing *pairing, uint64_t from,
                      const struct call *call)
 {
@@ -155,7 +155,8 @@ static void seen_from_outside(struct analysis *analysis, const struct epochs *ep
     }
 }
 
-/* Of the origins of an exposure epoch, the one that completes last. */
+/* early_wait reports the wait of an exposure epoch for the one of its origins that completes
+ * last. */
 static void early_wait(struct analysis *analysis, const struct epochs *epochs, uint32_t wait_call,
                        const struct pairing *last)
 {

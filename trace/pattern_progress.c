@@ -18,8 +18,8 @@ struct looking {
     struct instance *worst; /* of each call, the operation that waited longest in it */
 };
 
-/* When the target first did anything for the origin's packets: served them, or let them wait, which
- * is no lack of progress. 0: it is not recorded. */
+/* reaction returns when the target first did anything for the origin's packets: when it served
+ * them, or let them wait, which is no lack of progress. It returns 0 if that is not recorded. */
 static uint64_t reaction(const struct looking *l, uint32_t origin, uint64_t issue, uint32_t target,
                          uint32_t win)
 {

@@ -15,7 +15,7 @@ struct place {
     struct piece **link[PIECES_LEVELS];
 };
 
-/* The place in front of the first piece that ends behind the address. */
+/* find finds the place in front of the first piece that ends behind the address. */
 static void find(struct pieces *pieces, uint64_t address, struct place *place)
 {
     struct piece *before = NULL;
@@ -43,7 +43,7 @@ static int new_levels(struct pieces *pieces)
     return levels;
 }
 
-/* A new piece at a place, which is behind the piece from then on. */
+/* insert adds a new piece at a place, which is behind the piece from then on. */
 static struct piece *insert(struct pieces *pieces, struct place *place, uint64_t begin,
                             uint64_t end)
 {
@@ -82,8 +82,8 @@ void piece_keep(struct piece *piece, const unsigned char *keep)
     piece->n = kept;
 }
 
-/* Cuts the piece behind the place at an address in it: the first part stays in front of the place,
- * which is behind it then. */
+/* cut cuts the piece behind the place at an address in it. The first part stays in front of the
+ * place, which is behind that part then. */
 static void cut(struct pieces *pieces, struct place *place, uint64_t at)
 {
     struct piece *whole = *place->link[0];
@@ -96,7 +96,7 @@ static void cut(struct pieces *pieces, struct place *place, uint64_t at)
         memcpy(first->access, whole->access, whole->n * sizeof *first->access);
 }
 
-/* Moves the place behind the piece that follows it. */
+/* step moves the place behind the piece that follows it. */
 static void step(struct place *place, int top)
 {
     struct piece *piece = *place->link[0];

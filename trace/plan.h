@@ -66,7 +66,7 @@ void links_add(struct links *links, uint32_t call, uint32_t other);
 void links_sort(struct links *links);
 void links_free(struct links *links);
 
-/* Of a call, its first link; links->n: it has none. */
+/* links_of returns the first link of a call, or links->n if it has none. */
 size_t links_of(const struct links *links, uint32_t call);
 
 /* What is otherwise than in the recorded run; NULL: nothing. */
@@ -89,7 +89,7 @@ void plan_free(struct plan *plan);
  * other for ever. */
 uint64_t plan_replay(const struct plan *plan, const struct change *change);
 
-/* How long an activity was itself, without what the plan takes for waiting. */
+/* plan_work returns how long an activity was itself, without what the plan takes for waiting. */
 uint64_t plan_work(const struct plan *plan, size_t activity);
 
 /* plan_waits_for_post returns the call in which an operation waits for the post of its target, if

@@ -215,7 +215,8 @@ static int by_grant(const void *a, const void *b)
     return x->acquire < y->acquire ? -1 : x->acquire > y->acquire;
 }
 
-/* The call of a rank that is open at a time, or ends or begins then; NONE: none. */
+/* call_at returns the call of a rank that is open at a time, or ends or begins then. It returns
+ * NONE if there is none. */
 static uint32_t call_at(const struct plan *plan, uint32_t rank, uint64_t time)
 {
     const struct timeline *line = plan->line;

@@ -97,7 +97,8 @@ static bool read_opened(struct trace *trace, OTF2_Reader *reader, const char *an
     return good;
 }
 
-/* A property of the archive, or without a name its machine; NULL: it has none. */
+/* property returns a property of the archive, or, without a name, its machine. It returns NULL if
+ * the archive has none. */
 static char *property(OTF2_Reader *reader, const char *name)
 {
     char *value = NULL;

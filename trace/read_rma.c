@@ -41,7 +41,7 @@ static OTF2_CallbackCode on_request_lock(OTF2_LocationRef location, OTF2_TimeSta
     return OTF2_CALLBACK_SUCCESS;
 }
 
-/* The lock that was asked for last, on this rank or else on all. */
+/* lock_of returns the lock that was asked for last, on this rank or else on all ranks. */
 static struct lock_use *lock_of(struct reading *reading, OTF2_LocationRef location,
                                 OTF2_RmaWinRef ref, uint32_t remote)
 {
@@ -94,7 +94,8 @@ static OTF2_CallbackCode on_release_lock(OTF2_LocationRef location, OTF2_TimeSta
     return OTF2_CALLBACK_SUCCESS;
 }
 
-/* The lock by which a rank may access another of a window; NONE: it has none there. */
+/* held_lock returns the lock by which a rank may access another rank of a window, or NONE if it has
+ * none there. */
 static uint32_t held_lock(const struct reading *reading, uint32_t rank, uint32_t win,
                           uint32_t remote)
 {

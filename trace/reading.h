@@ -62,12 +62,13 @@ uint32_t reading_site(const struct reading *reading, const OTF2_AttributeList *l
 const char *reading_string(const struct reading *reading, const OTF2_AttributeList *list,
                            enum attr attr);
 
-/* The rank in MPI_COMM_WORLD of a rank of a window. */
+/* reading_world returns the rank in MPI_COMM_WORLD of a rank of a window. */
 uint32_t reading_world(const struct trace *trace, uint32_t win, uint32_t rank);
 
 struct counts *reading_counts(struct reading *reading, uint32_t rank, uint32_t win);
 
-/* The innermost call of RMA that is open at a place; NULL: none. */
+/* reading_call returns the innermost call of RMA that is open at a place, or NULL if there is
+ * none. */
 struct call *reading_call(struct reading *reading, uint32_t place);
 void reading_set_window(struct reading *reading, uint32_t place, uint32_t win);
 
@@ -79,14 +80,16 @@ void reading_moment(const struct reading *reading, enum moment_kind kind, size_t
 uint32_t reading_visit(struct reading *reading, uint32_t place, uint64_t time, uint32_t region);
 void reading_visit_end(struct reading *reading, uint32_t place, uint64_t time, uint32_t visit);
 void reading_regions_callbacks(OTF2_GlobalEvtReaderCallbacks *on);
-/* What is open at the end of the events ends there. */
+/* reading_regions_finish ends, at the end of the events, what is open there. */
 void reading_regions_finish(struct reading *reading);
 
-/* Whether a region's value is that of a call of RMA, or of another one of MPI. */
+/* reading_is_rma returns whether a region's value is that of a call of RMA, or of another call of
+ * MPI. */
 bool reading_is_rma(uint32_t region);
 bool reading_is_other(uint32_t region);
 
-/* The innermost call of MPI that is open at a place, as an index of trace->call; NONE: none. */
+/* reading_any_call returns the innermost call of MPI that is open at a place, as an index of
+ * trace->call, or NONE if there is none. */
 uint32_t reading_any_call(const struct reading *reading, uint32_t place);
 
 /* read_messages.c; reading_buffer is told of memory that the last message at a place accesses. */

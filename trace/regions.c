@@ -4,7 +4,7 @@
  */
 #include "causes.h"
 
-/* Where what belongs to a region, or to none, is summed up. */
+/* of_region returns where to sum up what belongs to a region, or to none. */
 static struct share_of_region *of_region(struct share_of_region *share, const struct trace *trace,
                                          uint32_t region)
 {
@@ -19,7 +19,7 @@ static struct share_of_region *of_call(struct share_of_region *share, const stru
     return of_region(share, trace, visit == NONE ? NONE : trace->visit[visit].region);
 }
 
-/* Whether a visit lies in another one of the same region. */
+/* is_repeated returns whether a visit lies in another visit of the same region. */
 static bool is_repeated(const struct trace *trace, const struct visit *visit)
 {
     for (uint32_t at = visit->within; at != NONE; at = trace->visit[at].within)

@@ -140,7 +140,7 @@ static bool exclude(const struct replayed_lock *a, const struct replayed_lock *b
            (a->exclusive || b->exclusive);
 }
 
-/* Does one that has asked before, and waits, exclude it? */
+/* is_behind returns whether a process that has asked before, and waits, excludes it. */
 static bool is_behind(const struct run *run, uint32_t index)
 {
     const struct replayed_lock *lock = &run->play->lock[index];
@@ -152,7 +152,7 @@ static bool is_behind(const struct run *run, uint32_t index)
     return false;
 }
 
-/* Counts a lock that is granted (one: 1) or given back (-1). */
+/* count counts a lock that is granted (one: 1) or given back (-1). */
 static void count(struct run *run, uint32_t index, int one)
 {
     const struct replayed_lock *lock = &run->play->lock[index];
@@ -237,7 +237,8 @@ static uint64_t work_of(const struct run *run, const struct process *process,
                : u64_min(step->ns, run->play->unwaited[step->ref]);
 }
 
-/* Those of one process up to its next work, or until it waits. True: it can go on later. */
+/* go_on runs the steps of one process up to its next work, or until it waits. It returns true if
+ * the process can go on later. */
 static bool go_on(struct run *run, uint32_t rank)
 {
     struct process *process = &run->process[rank];

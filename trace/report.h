@@ -64,7 +64,7 @@ const char *report_model(enum model model);
 /* For sorting: the indices 0 to n - 1 by falling value; the caller frees them. */
 size_t *report_order(const uint64_t *value, size_t n);
 
-/* A share of a whole, in percent; 0 of nothing. */
+/* report_percent returns a share of a whole in percent, and 0 of nothing. */
 double report_percent(uint64_t part, uint64_t whole);
 
 #endif

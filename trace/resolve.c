@@ -42,7 +42,8 @@ static uint64_t build_of_segment(FILE *file, const ElfW(Phdr) * part)
     return build;
 }
 
-/* The first bytes of the build id; 0: none. False: it is no object of this kind of machine. */
+/* build_of reads the first bytes of the build id (0: there is none). It returns false if the file
+ * is no object of this kind of machine. */
 static bool build_of(FILE *file, uint64_t *build)
 {
     ElfW(Ehdr) head;
@@ -112,7 +113,8 @@ static pid_t start(char **argument, FILE **output)
     return pid;
 }
 
-/* Cuts ":NUMBER" off the end of a text; 0: it has none there. */
+/* cut_number cuts ":NUMBER" off the end of a text and returns the number, or 0 if the text has none
+ * there. */
 static uint32_t cut_number(char *line)
 {
     char *colon = strrchr(line, ':'), *end = line;

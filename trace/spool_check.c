@@ -35,8 +35,8 @@ static bool kind_known(const struct trace_record *r)
     return r->kind > TRACE_END && r->kind < TRACE_KINDS;
 }
 
-/* Whether the time of record i, and of all that it stands for, fits between what came before and
- * what comes next. */
+/* time_good returns whether the time of record i, and of all that it stands for, fits between what
+ * came before and what comes next. */
 static bool time_good(const struct spool_file *file, size_t i, size_t n, uint64_t last)
 {
     uint64_t time = file->record[i].time, end = spool_end_of(&file->record[i]);

@@ -7,8 +7,9 @@
 
 #include "spool_read.h"
 
-/* Finds the end of the records, marks the damaged ones SPOOL_DAMAGED and reports them by offset;
- * sets n, first and last. Returns how many are damaged. nproc: of the job. */
+/* spool_check finds the end of the records, marks damaged records SPOOL_DAMAGED and reports them by
+ * offset. It sets n, first and last, and returns how many records are damaged. nproc is the number
+ * of processes of the job. */
 uint64_t spool_check(struct spool_file *file, uint32_t nproc);
 
 #endif

@@ -18,8 +18,8 @@ enum spool_window {
 };
 enum spool_window spool_window_of(unsigned kind);
 
-/* Whether the fields of a record, other than one of TRACE_RANKS, can be those of its kind, which is
- * known, in a job of nproc processes. */
+/* spool_fields_good returns whether the fields of a record, other than one of TRACE_RANKS, can be
+ * those of its kind, which is known, in a job of nproc processes. */
 bool spool_fields_good(const struct trace_record *r, uint32_t nproc);
 
 #endif

@@ -50,7 +50,7 @@ bool spool_is_newer(const char *dir, const struct timespec *than)
     return newer;
 }
 
-/* What is wrong with a header; NULL: nothing. */
+/* head_wrong returns what is wrong with a header, or NULL if nothing is. */
 static const char *head_wrong(const struct spool_head *head)
 {
     if (head->magic == __builtin_bswap64(SPOOL_MAGIC))
@@ -71,7 +71,7 @@ static const char *head_wrong(const struct spool_head *head)
     return NULL;
 }
 
-/* Maps path into *file. False with *why set where it cannot be used. */
+/* map_file maps path into *file. It returns false, with *why set, where the file cannot be used. */
 static bool map_file(struct spool_file *file, const char *path, const char **why)
 {
     struct stat info;
@@ -143,7 +143,7 @@ static void check_together(struct spool *spool)
     }
 }
 
-/* Puts all records that the file's records stand for in their place. */
+/* unpack puts all records that the file's records stand for in the place of these. */
 static void unpack(struct spool_file *file)
 {
     struct trace_record all[SPOOL_UNPACKED_MAX], *record;

@@ -40,7 +40,8 @@ struct spool {
     unsigned left_out; /* files left out */
 };
 
-/* Maps and checks all files of DIR/spool. False, with a message, where there is no usable one. */
+/* spool_open maps and checks all files of DIR/spool. It returns false, with a message, where there
+ * is no usable one. */
 bool spool_open(struct spool *spool, const char *dir);
 void spool_close(struct spool *spool);
 
@@ -48,7 +49,8 @@ void spool_close(struct spool *spool);
  * caller frees it. Letters that cannot be printed are replaced. */
 char *spool_text(const struct spool_file *file, size_t at);
 
-/* Whether DIR has a folder of such files, and one of them is newer than a file's time of change. */
+/* spool_is_there returns whether DIR has a folder of such files, and one of them is newer than a
+ * file's time of change. */
 bool spool_is_there(const char *dir);
 bool spool_is_newer(const char *dir, const struct timespec *than);
 

@@ -34,7 +34,7 @@ static size_t after(const struct table *table, size_t i)
     return (i + 1) & (table->nslots - 1);
 }
 
-/* The slot with this key, or else the free one for it. There are slots. */
+/* find returns the slot with this key, or else the free one for it. The table must have slots. */
 static struct slot *find(const struct table *table, uint64_t key)
 {
     size_t i = home(table, key);

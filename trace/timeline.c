@@ -35,7 +35,7 @@ struct build {
 enum { CALL_BITS = 12, PART_BITS = 26, PART_MAX = (1 << PART_BITS) - 1 };
 _Static_assert(CALL_NAMES <= 1 << CALL_BITS, "functions fit into their part of a key");
 
-/* The number of a key, the next free one where it is new. */
+/* number_of returns the number of a key, which is the next free one if the key is new. */
 static uint64_t number_of(struct table *table, uint64_t key)
 {
     uint64_t number = table_number(table, key);
@@ -85,7 +85,7 @@ static void add_activity(struct build *build, struct activity activity)
     line->activity[build->n++] = activity;
 }
 
-/* What is between two calls, from begin to end, by the changes from *at on. */
+/* add_between adds what is between two calls, from begin to end, by the changes from *at on. */
 static void add_between(struct build *build, const struct changes *changes, size_t *at,
                         uint64_t begin, uint64_t end, struct kind kind)
 {
@@ -133,8 +133,8 @@ static void add_change(struct changes *changes, struct change change)
     changes->change[changes->n++] = change;
 }
 
-/* The regions of a rank that end up to a time, from the innermost that is open; the innermost that
- * stays open is returned. */
+/* end_visits ends the regions of a rank that end up to a time, from the innermost that is open. It
+ * returns the innermost that stays open. */
 static uint32_t end_visits(struct changes *changes, const struct trace *trace, uint32_t open,
                            uint64_t time)
 {
@@ -320,7 +320,7 @@ size_t timeline_waits_before(const struct timeline *line, uint32_t rank, uint64_
     return low;
 }
 
-/* How long the rank has waited up to a time. */
+/* waited_until returns how long the rank has waited up to a time. */
 static uint64_t waited_until(const struct timeline *line, uint32_t rank, uint64_t time)
 {
     const size_t first = line->first_wait[rank], at = timeline_waits_before(line, rank, time);

@@ -55,11 +55,12 @@ void timeline_free(struct timeline *line);
 /* How much of begin to end the rank waits. */
 uint64_t timeline_waited(const struct timeline *line, uint32_t rank, uint64_t begin, uint64_t end);
 
-/* How much of the activity lies in begin to end and is no waiting. */
+/* timeline_busy returns how much of the activity lies in begin to end and is no waiting. */
 uint64_t timeline_busy(const struct timeline *line, uint32_t rank, const struct activity *activity,
                        uint64_t begin, uint64_t end);
 
-/* The first activity of a rank that ends after time, as an index; line->first[rank + 1]: none. */
+/* timeline_at returns the index of the first activity of a rank that ends after time, or
+ * line->first[rank + 1] if there is none. */
 size_t timeline_at(const struct timeline *line, uint32_t rank, uint64_t time);
 
 /* How many waits of the rank end before time: an index from line->first_wait[rank] on, behind the

@@ -37,13 +37,14 @@ _Noreturn void out_of_memory(void);
 /* Zeroed memory; free() gives it back. */
 void *zalloc(size_t count, size_t size);
 
-/* Makes room in a growing array for one more element: items are *n of *cap; returns the array. */
+/* grow makes room in a growing array for one more element, and returns the array. items are *n of
+ * *cap. */
 void *grow(void *items, size_t n, size_t *cap, size_t size);
 
 /* A formatted string; the caller frees it. */
 char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A line on standard error, with the name of the program. */
+/* say writes a line to standard error, with the name of the program. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What is under way, rewritten in place, at most a few times a second and only on a terminal.

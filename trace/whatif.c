@@ -80,7 +80,8 @@ static bool *find_concerned(const struct trace *trace)
     return concerned;
 }
 
-/* Whether any rank communicates in several threads: how they wait for each other is not known. */
+/* has_threads returns whether any rank communicates in several threads. It is not known how such
+ * threads wait for each other. */
 static bool has_threads(const struct trace *trace)
 {
     uint32_t *place = zalloc(trace->nranks, sizeof *place); /* 1 + that of the rank's calls */
