@@ -9,14 +9,17 @@ app_packages="autoconf automake gengetopt"
 app_prepare() {
     given_source mpi-test-suite || return 1
     app_version=-
-    built tree sh -c 'cp -R "$1" src && cd src && ./autogen.sh && ./configure CC="mpicc.$2" && make -j "$3"' \
+    # Its tests of partitioned communication, which do not run here, need functions that MPI 3 does not have.
+    built tree sh -c 'cp -R "$1" src && cd src && ./autogen.sh &&
+        ./configure CC="mpicc.$2" LDFLAGS=-Wl,--unresolved-symbols=ignore-all && make -j "$3"' \
         sh "$given/mpi-test-suite" "$host" "$jobs"
 }
 
+# One type is left out: its extent is 0, and the suite makes a window with that as displacement unit, which hosts refuse as well.
 app_tests() {
     n=4
     test "$size" = full || n=2
-    echo "one-sided $n 600 $PWD/tree/src/mpi_test_suite -t One-sided -r full -x relaxed -n 1000"
+    echo "one-sided $n 600 $PWD/tree/src/mpi_test_suite -t One-sided -d all,^MPI_TYPE_MIX_LB_UB -r full -x relaxed -n 1000"
 }
 
 # A line for each combination, and one with the number of those that failed.
