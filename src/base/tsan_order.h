@@ -3,8 +3,8 @@
  * tsan_order.h - tells ThreadSanitizer of order between two threads of a process that comes about
  * outside the process. In other builds the functions do nothing.
  *
- * ThreadSanitizer knows the atomics and mutexes of the program that it is built into. In two cases
- * threads of this library are ordered by something that it does not see. One is another process:
+ * ThreadSanitizer knows the atomics and mutexes of the program that it is built into. Threads of
+ * this library are also ordered by something that it does not see, another process:
  *
  *   thread 1                    another process             thread 2
  *   A writes to memory
@@ -16,9 +16,6 @@
  *                                                           F touches the memory of A
  *
  * A is before F, because B and C are a release and the acquire that sees it, and so are D and E.
- * The other case is the host: what comes before MPI_Grequest_complete comes before the callbacks of
- * that completion. The query of a request comes before its end, too, since the host counts who
- * holds the request (in Open MPI the last one of the waiter and the completer ends it).
  */
 #ifndef MRMA_BASE_TSAN_ORDER_H
 #define MRMA_BASE_TSAN_ORDER_H

@@ -24,6 +24,7 @@
 #include "mpi/process/state.h"
 #include "mpi/process/print_stats.h"
 #include "mpi/process/win_table.h"
+#include "mpi/requests/request_pool.h"
 #include "mpi/traced/traced.h"
 #include "rma/layer/fast.h"
 
@@ -97,6 +98,7 @@ static void engine_unmake(void)
     win_table_end();
     dtype_cache_destroy(mpi_state.types);
     stats_take(mpi_state.engine);
+    request_pool_end();
     self_free(&mpi_state.self);
     host_progress_end();
     engine_destroy(mpi_state.engine);

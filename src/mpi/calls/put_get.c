@@ -19,6 +19,7 @@
 #include "mpi/calls/request_ops.h"
 #include "mpi/calls/transfer.h"
 #include "mpi/calls/window_call.h"
+#include "mpi/requests/request.h"
 #include "rma/layer/fast.h"
 
 /* The parameters of both calls, with counts of one type. */
@@ -56,7 +57,7 @@ static __attribute__((noinline)) int put_known(struct win_rec *rec, const void *
     struct rma_op op;
     int err;
 
-    if (fast_put_packed(rec->win, oaddr, target, disp, len))
+    if (fast_put_packed(rec->win, oaddr, target, disp, len, false))
         return MPI_SUCCESS;
     rma_op_clear(&op);
     op.oaddr = oaddr;
@@ -120,12 +121,36 @@ MRMA_PUBLIC int PMPI_Get(GET_PARAMS(int), MPI_Win win)
 }
 MRMA_EXPORT_MPI(Get);
 
-#define RPUT(name, count_type)                                                 \
-    WINDOW_ENTRY(name, TRACED_WIN(Rput, win),                                  \
-                 (PUT_PARAMS(count_type), MPI_Win win, MPI_Request * request), \
-                 (PUT_ARGS, win, request), comm_rput(rec, PUT_ARGS, request))
-RPUT(Rput, int);
-RPUT(Rput_c, MPI_Count);
+#define RPUT(form, name, count_type)                                                             \
+    form(name, TRACED_WIN(Rput, win),                                                            \
+         (PUT_PARAMS(count_type), MPI_Win win, MPI_Request * request), (PUT_ARGS, win, request), \
+         comm_rput(rec, PUT_ARGS, request))
+RPUT(WINDOW_GENERAL, Rput, int);
+RPUT(WINDOW_ENTRY, Rput_c, MPI_Count);
+
+/* MPI_Rput has the short cut of MPI_Put in passive target epochs, where the request is complete
+ * when the call returns and all such requests have one handle. */
+MRMA_PUBLIC int PMPI_Rput(PUT_PARAMS(int), MPI_Win win, MPI_Request *request)
+{
+    struct win_rec *rec = win_quick();
+    const MPI_Request complete = request_complete();
+    const struct dtype *type;
+    size_t len;
+
+    if (likely(complete != MPI_REQUEST_NULL && oaddr != NULL && request != NULL &&
+               win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
+               otype == ttype && ocount == tcount && args_known_type(ttype, &type) &&
+               type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+        epoch_is_passive(&rec->win->epoch) &&
+        (fast_put(rec->win, oaddr, target, disp, len) ||
+         fast_put_packed(rec->win, oaddr, target, disp, len, true))) {
+        request_may_be_unsent();
+        *request = complete;
+        return MPI_SUCCESS;
+    }
+    return Rput_general(PUT_ARGS, win, request);
+}
+MRMA_EXPORT_MPI(Rput);
 
 #define RGET(name, count_type)                                                 \
     WINDOW_ENTRY(name, TRACED_WIN(Rget, win),                                  \

@@ -291,7 +291,7 @@ MRMA_PUBLIC int PMPI_Win_free(MPI_Win *win)
     rc = mpi_host.Win_free(win);
     if (rc != MPI_SUCCESS)
         return rc;
-    request_orphan(rec);
+    request_pool_orphan(rec);
     notify_request_orphan(rec);
     win_table_del(rec, handle);
     traced_event(rec, (struct trace_record){.kind = TRACE_WIN_FREE});

@@ -280,8 +280,21 @@ static void started(int n, const MPI_Request *requests)
         notify_request_advance();
 }
 
+/* The host would take the request of an R-operation for a persistent one (3.9). */
+static const struct mpi_request *first_of_operations(int n, const MPI_Request *requests)
+{
+    const struct mpi_request *r = NULL;
+
+    for (int i = 0; requests != NULL && r == NULL && i < n; i++)
+        r = request_find(requests[i]);
+    return r;
+}
+
 MRMA_PUBLIC int PMPI_Start(MPI_Request *request)
 {
+    const struct mpi_request *wrong = first_of_operations(1, request);
+    if (unlikely(wrong != NULL))
+        return request_refuse("MPI_Start", wrong);
     const int rc = mpi_host.Start(request);
 
     if (any_live() && rc == MPI_SUCCESS)
@@ -292,6 +305,9 @@ MRMA_EXPORT_MPI(Start);
 
 MRMA_PUBLIC int PMPI_Startall(int count, MPI_Request requests[])
 {
+    const struct mpi_request *wrong = first_of_operations(count, requests);
+    if (unlikely(wrong != NULL))
+        return request_refuse("MPI_Startall", wrong);
     const int rc = mpi_host.Startall(count, requests);
 
     if (any_live() && rc == MPI_SUCCESS)

@@ -3,8 +3,9 @@
  * request_test.c - the MPI_Test family and MPI_Request_get_status (MPI 4.1, 3.7.3, 3.7.5
  * and 3.7.6).
  *
- * These are the host's functions; while a request of an R-operation is pending, one round of
- * progress of the engine comes before them.
+ * The host's functions, and for requests of R-operations, which the host takes for inactive ones,
+ * those of request_many.h; while one is pending, of this call or not, one round of progress of the
+ * engine goes before.
  *
  * No state, no locks. Neighbour: request.c, which makes progress.
  */
@@ -13,46 +14,56 @@
 #include "mpi/host/export.h"
 #include "mpi/host/host.h"
 #include "mpi/requests/request.h"
-#include "mpi/requests/request_error.h"
+#include "mpi/requests/request_many.h"
 
-/* tested records in a trace that these requests are not complete, if *done is 0. done is not read
- * after an error, since the host may have refused it. */
+/* In a trace: these requests are not complete, if *done is 0. done is not read after an error,
+ * since the host may have refused it. */
 static void tested(int rc, const int *done, int n, const MPI_Request *requests)
 {
     if (unlikely(mpi_trace != NULL) && rc == MPI_SUCCESS && !*done)
         request_traced_tests(n, requests);
 }
 
+static void advance(void)
+{
+    if (request_pending())
+        request_advance();
+}
+
 static int test_one(MPI_Request *request, int *flag, MPI_Status *status)
 {
-    struct request_handles kept;
-
-    request_handles_keep(&kept, 1, request);
-    request_advance();
-    const int rc = mpi_host.Test(request, flag, status);
-    return rc == MPI_SUCCESS && *flag ? request_told_one(&kept, 0, rc) : rc;
+    advance();
+    if (!requests_are_any(1, request))
+        return mpi_host.Test(request, flag, status);
+    *flag = requests_all_ended(1, request);
+    return *flag ? requests_finish_one(request, 0, status) : MPI_SUCCESS;
 }
 
 MRMA_PUBLIC int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     TRACED_REQUESTS(Test, 1, request);
     const int rc =
-        request_pending() ? test_one(request, flag, status) : mpi_host.Test(request, flag, status);
+        requests_matter() ? test_one(request, flag, status) : mpi_host.Test(request, flag, status);
     tested(rc, flag, 1, request);
     return rc;
 }
 MRMA_EXPORT_MPI(Test);
 
+/* To the host none of them is active. */
 static int test_any(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
 {
-    struct request_handles kept;
-
-    request_handles_keep(&kept, count, requests);
-    request_advance();
-    int rc = mpi_host.Testany(count, requests, index, flag, status);
-    if (rc == MPI_SUCCESS && *flag)
-        rc = request_told_one(&kept, *index, rc);
-    request_handles_drop(&kept);
+    advance();
+    if (!requests_are_any(count, requests))
+        return mpi_host.Testany(count, requests, index, flag, status);
+    const int ended = requests_first_ended(count, requests);
+    if (ended >= 0) {
+        *index = ended;
+        *flag = 1;
+        return requests_finish_one(requests, ended, status);
+    }
+    const int rc = mpi_host.Testany(count, requests, index, flag, status);
+    if (rc == MPI_SUCCESS && *flag && *index == MPI_UNDEFINED)
+        *flag = 0;
     return rc;
 }
 
@@ -60,30 +71,33 @@ MRMA_PUBLIC int PMPI_Testany(int count, MPI_Request requests[], int *index, int 
                              MPI_Status *status)
 {
     TRACED_REQUESTS(Testany, count, requests);
-    const int rc = request_pending() ? test_any(count, requests, index, flag, status)
+    const int rc = requests_matter() ? test_any(count, requests, index, flag, status)
                                      : mpi_host.Testany(count, requests, index, flag, status);
     tested(rc, flag, count, requests);
     return rc;
 }
 MRMA_EXPORT_MPI(Testany);
 
+/* The host's test takes back all requests that it knows as soon as these are complete, so it comes
+ * when all others are; until then request_advance lets the host make progress. */
 static int test_all(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
-    struct request_handles kept;
-
-    request_handles_keep(&kept, count, requests);
-    request_advance();
-    int rc = mpi_host.Testall(count, requests, flag, statuses);
-    if (rc != MPI_SUCCESS || *flag)
-        rc = request_told_many(&kept, requests, &kept.n, NULL, statuses, rc);
-    request_handles_drop(&kept);
-    return rc;
+    advance();
+    const bool ours = requests_are_any(count, requests);
+    if (ours && !requests_all_ended(count, requests)) {
+        *flag = 0;
+        return MPI_SUCCESS;
+    }
+    const int rc = mpi_host.Testall(count, requests, flag, statuses);
+    return ours && requests_host_went_on(rc) && (rc != MPI_SUCCESS || *flag)
+               ? requests_finish_all(count, requests, statuses, rc)
+               : rc;
 }
 
 MRMA_PUBLIC int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
 {
     TRACED_REQUESTS(Testall, count, requests);
-    const int rc = request_pending() ? test_all(count, requests, flag, statuses)
+    const int rc = requests_matter() ? test_all(count, requests, flag, statuses)
                                      : mpi_host.Testall(count, requests, flag, statuses);
     tested(rc, flag, count, requests);
     return rc;
@@ -93,21 +107,19 @@ MRMA_EXPORT_MPI(Testall);
 static int test_some(int incount, MPI_Request requests[], int *outcount, int indices[],
                      MPI_Status statuses[])
 {
-    struct request_handles kept;
-
-    request_handles_keep(&kept, incount, requests);
-    request_advance();
-    int rc = mpi_host.Testsome(incount, requests, outcount, indices, statuses);
-    rc = request_told_many(&kept, requests, outcount, indices, statuses, rc);
-    request_handles_drop(&kept);
-    return rc;
+    advance();
+    const bool ours = requests_are_any(incount, requests);
+    const int rc = mpi_host.Testsome(incount, requests, outcount, indices, statuses);
+    return ours && requests_host_went_on(rc)
+               ? requests_finish_some(incount, requests, outcount, indices, statuses, rc)
+               : rc;
 }
 
 MRMA_PUBLIC int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
                               MPI_Status statuses[])
 {
     TRACED_REQUESTS(Testsome, incount, requests);
-    const int rc = request_pending()
+    const int rc = requests_matter()
                        ? test_some(incount, requests, outcount, indices, statuses)
                        : mpi_host.Testsome(incount, requests, outcount, indices, statuses);
     tested(rc, outcount, incount, requests);
@@ -115,12 +127,22 @@ MRMA_PUBLIC int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount
 }
 MRMA_EXPORT_MPI(Testsome);
 
+static int get_status(MPI_Request request, int *flag, MPI_Status *status)
+{
+    advance();
+    if (!requests_are_any(1, &request))
+        return mpi_host.Request_get_status(request, flag, status);
+    *flag = requests_all_ended(1, &request);
+    if (*flag)
+        request_status(status);
+    return MPI_SUCCESS;
+}
+
 MRMA_PUBLIC int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
 {
     TRACED_REQUESTS(Request_get_status, 1, &request);
-    if (request_pending())
-        request_advance();
-    const int rc = mpi_host.Request_get_status(request, flag, status);
+    const int rc = requests_matter() ? get_status(request, flag, status)
+                                     : mpi_host.Request_get_status(request, flag, status);
     tested(rc, flag, 1, &request);
     return rc;
 }

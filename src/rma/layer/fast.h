@@ -76,17 +76,18 @@ MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, in
     return true;
 }
 
-/* fast_put_packed does MPI_Put of len contiguous bytes to a target of packets: its record goes into
- * the open packet. It exists since rma_put, which checks more, takes longer than writing the
- * record. False: nothing was done. */
+/* fast_put_packed does MPI_Put, or MPI_Rput (request), of len contiguous bytes to a target of
+ * packets: its record goes into the open packet, with which a request is complete. It exists since
+ * rma_put, which checks more, takes longer than writing the record. False: nothing was done. */
 static inline bool fast_put_packed(struct win *w, const void *from, int target, int64_t disp,
-                                   size_t len)
+                                   size_t len, bool request)
 {
     struct rma_target *t = win_peek(w, target);
     const uint64_t offset = (uint64_t)disp * t->disp_unit;
     if (!target_ready(w, t) || len > atomic_load_explicit(&t->plain_max, memory_order_relaxed) ||
         (uint64_t)disp >> 31 || offset > t->size || len > t->size - offset ||
-        !issue_plain(w, t, from, (int64_t)offset, len))
+        !(request ? issue_plain_request(w, t, from, (int64_t)offset, len)
+                  : issue_plain(w, t, from, (int64_t)offset, len)))
         return false;
     win_count(w, COUNTED_SHM_PACKETS + t->peer->net, len);
     return true;

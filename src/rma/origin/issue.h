@@ -48,6 +48,11 @@ bool issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
  * would not be a short one. Takes the engine's lock, does not wait. */
 bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t offset, size_t len);
 
+/* issue_plain_request is issue_plain for a put with a request, which is complete when its record is
+ * in the packet. It returns false, too, where the put is to leave at once. */
+bool issue_plain_request(struct win *w, struct rma_target *t, const void *from, int64_t offset,
+                         size_t len);
+
 /* issue_rdma is issue_operate for a target on the network whose window memory is registered there:
  * the channel does the put or get by itself where the rule says so (rdma.h); else packets do. */
 int issue_rdma(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,

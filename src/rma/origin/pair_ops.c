@@ -334,6 +334,13 @@ static bool nothing_in_flight(const struct pkt_target *pt, enum pkt_op_kind kind
            (pkt_fetches(kind) || !issue_unflushed(pt));
 }
 
+/* may_stay returns whether an operation with a request may wait in the open packet for others.
+ * Without an agent nobody would send the packet later. */
+static bool may_stay(const struct pkt_target *pt)
+{
+    return rma_has_agent(pt->win->rma) || pkt_epoch_is_open(pt);
+}
+
 /* leave_request sends an operation with a request at once if nothing is in flight to its target.
  * Operations behind it share packets, which leave when the program asks for any request, or when
  * the answers to the operations before have come (pkt_word_came), since the program may never
@@ -342,8 +349,7 @@ static int leave_request(struct pkt_target *pt, bool alone)
 {
     if (!pt->count)
         return MRMA_SUCCESS;
-    /* without an agent nobody would send it later */
-    if (!rma_has_agent(pt->win->rma) && !pkt_epoch_is_open(pt))
+    if (!may_stay(pt))
         return pkt_send_open(pt, 0, true);
     unsent_await(pt->win->rma, &pt->unsent);
     return alone ? pkt_send_or_ask(pt) : MRMA_SUCCESS;
@@ -383,8 +389,10 @@ static int issue(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_
 /* append_plain is for the commonest operation, a short put of contiguous bytes by a pair that has
  * sent in its epoch before: it writes the record without a record_source, if there is room. pt is
  * NULL if there is no pair yet. */
-static inline bool append_plain(const struct win *w, struct pkt_target *pt, const void *from,
-                                int64_t offset, size_t len)
+static inline __attribute__((always_inline)) bool append_plain(const struct win *w,
+                                                               struct pkt_target *pt,
+                                                               const void *from, int64_t offset,
+                                                               size_t len)
 {
     if (!pt || !list_node_queued(&pt->touched) ||
         pt->epoch_seen != atomic_load_explicit(&w->gen, memory_order_relaxed) ||
@@ -402,6 +410,19 @@ bool issue_plain(struct win *w, struct rma_target *t, const void *from, int64_t 
 {
     rma_enter(w->rma);
     const bool done = append_plain(w, t->pkt, from, offset, len);
+    rma_leave(w->rma);
+    return done;
+}
+
+bool issue_plain_request(struct win *w, struct rma_target *t, const void *from, int64_t offset,
+                         size_t len)
+{
+    rma_enter(w->rma);
+    struct pkt_target *pt = t->pkt;
+    const bool stays = pt != NULL && !nothing_in_flight(pt, PKT_OP_PUT) && may_stay(pt);
+    const bool done = stays && append_plain(w, pt, from, offset, len);
+    if (done)
+        unsent_await(w->rma, &pt->unsent);
     rma_leave(w->rma);
     return done;
 }

@@ -184,20 +184,27 @@ static void short_puts(struct fabric_proc *p, void *arg)
     for (unsigned round = 1; round <= 3; round++) {
         fill(out, SIZE, round);
         if (p->rank == 1) {
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8)); /* no epoch */
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8, false)); /* no epoch */
             OK(rma_lock(w, false, 0, 0));
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8)); /* its packet asks for the lock */
+            FABRIC_CHECK(
+                !fast_put_packed(w, out, 0, 0, 8, false)); /* its packet asks for the lock */
             put(w, 0, 0, out, 8);
             for (int at = 8; at < SIZE; at += 8)
-                FABRIC_CHECK(fast_put_packed(w, out + at, 0, at, 8));
-            FABRIC_CHECK(fast_put_packed(w, out + 1, 0, 1, 3));
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 0));
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, SIZE - 7, 8));
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, SIZE + 1, 1));
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, INT64_MAX, 8));
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, SIZE + 1));
+                FABRIC_CHECK(fast_put_packed(w, out + at, 0, at, 8, false));
+            FABRIC_CHECK(fast_put_packed(w, out + 1, 0, 1, 3, false));
+            OK(rma_flush(w, 0, false));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8, true)); /* would have to leave at once */
+            put(w, 0, 0, out, 8);
+            FABRIC_CHECK(!rma_requests_unsent(&p->rma));
+            FABRIC_CHECK(fast_put_packed(w, out + 1, 0, 1, 3, true));
+            FABRIC_CHECK(rma_requests_unsent(&p->rma)); /* leaves when any request is asked for */
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 0, false));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, SIZE - 7, 8, false));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, SIZE + 1, 1, false));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, INT64_MAX, 8, false));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, SIZE + 1, false));
             OK(rma_unlock(w, 0));
-            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8));
+            FABRIC_CHECK(!fast_put_packed(w, out, 0, 0, 8, false));
         }
         rest(p);
         if (p->rank == 0)
@@ -225,7 +232,7 @@ static void short_puts_fence(struct fabric_proc *p, void *arg)
     for (unsigned round = 1; round <= 3; round++) {
         fill(out, SIZE, round);
         for (int at = 0; at < SIZE; at += 8)
-            if (!fast_put_packed(w, out + at, target, at, 8))
+            if (!fast_put_packed(w, out + at, target, at, 8, false))
                 put(w, target, at, out + at, 8);
         OK(rma_fence(w, 0));
         check_filled(*win_base_attr(w), SIZE, round);
