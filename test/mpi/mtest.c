@@ -183,6 +183,11 @@ void mt_fail(const char *file, int line, const char *fmt, ...)
     (void)done;
 }
 
+MPI_Status *mt_statuses_ignore(void)
+{
+    return MPI_STATUSES_IGNORE;
+}
+
 int mt_failures(void)
 {
     return atomic_load(&failures);

@@ -79,6 +79,9 @@ int mt_failures(void);               /* on this rank so far */
 #define CHECK(cond, ...) \
     ((cond) ? true : (mt_fail_cond(#cond), mt_fail(__FILE__, __LINE__, __VA_ARGS__), false))
 
+/* MPI_STATUSES_IGNORE. A compiler that sees its value in a call warns that it is no array. */
+MPI_Status *mt_statuses_ignore(void);
+
 /* The call must return MPI_SUCCESS. */
 #define MT_OK(call) mt_check_class(__FILE__, __LINE__, #call, (call), MPI_SUCCESS)
 

@@ -90,7 +90,7 @@ static void serve_again(struct mt_win *w, int target)
             MT_OK(MPI_Rget(&got[i], 1, MPI_INT64_T, target, mt_disp(w, target, 8 * i), 1,
                            MPI_INT64_T, w->win, &req[i]));
         }
-        MT_OK(MPI_Waitall(SOME, req, MPI_STATUSES_IGNORE));
+        MT_OK(MPI_Waitall(SOME, req, mt_statuses_ignore()));
         for (int i = 1; i < SOME; i++)
             CHECK(got[i] == 100 * w->rank + i && req[i] == MPI_REQUEST_NULL, "got %ld of %d",
                   (long)got[i], i);
