@@ -48,8 +48,10 @@ all_say_again() { # times
         rank=$((rank + 1))
     done
 }
-PATH=$tmp/tools:$PATH MPIRMA_HANG_REPORT=0.1 \
-    sh "$abs_top_srcdir/test/run/mpiexec.sh" "$np" "$bin/late_rank" "$tmp/come" "$tmp/fence" >"$tmp/out" 2>&1 </dev/null &
+# Open MPI's launcher puts its own folder in front of the PATH that it is given, so the ranks set theirs.
+MPIRMA_HANG_REPORT=0.1 \
+    sh "$abs_top_srcdir/test/run/mpiexec.sh" "$np" env PATH="$tmp/tools:$PATH" "$bin/late_rank" "$tmp/come" "$tmp/fence" \
+    >"$tmp/out" 2>&1 </dev/null &
 launcher=$!
 wait_for 30 all_say_again 5 || bad "not all ranks have said five times that they wait in the fence:"
 : >"$tmp/fence"
