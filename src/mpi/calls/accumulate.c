@@ -60,10 +60,8 @@ MRMA_PUBLIC int PMPI_Accumulate(ACC_PARAMS(int), MPI_Win win)
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
-               otype == ttype && ocount == tcount && oaddr != NULL && quick != ACC_NO_OP &&
-               args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+    if (likely(quick != ACC_NO_OP) &&
+        args_quick(rec, win, oaddr, ocount, otype, target, disp, tcount, ttype, &type, &len) &&
         fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, NULL, target, disp, len))
         return MPI_SUCCESS;
     return Accumulate_general(ACC_ARGS, win);
@@ -102,11 +100,8 @@ MRMA_PUBLIC int PMPI_Get_accumulate(GET_ACC_PARAMS(int), MPI_Win win)
     const struct dtype *type;
     size_t len;
 
-    if (likely(win_is(rec, win) && args_plain(rec, rcount | tcount, target, disp) &&
-               rtype == ttype && rcount == tcount && raddr != NULL &&
-               (quick == ACC_NO_OP || (otype == ttype && ocount == tcount && oaddr != NULL)) &&
-               args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+    if (likely(quick == ACC_NO_OP || (otype == ttype && ocount == tcount && oaddr != NULL)) &&
+        args_quick(rec, win, raddr, rcount, rtype, target, disp, tcount, ttype, &type, &len) &&
         fast_acc(rec->win, quick, type, (size_t)tcount, oaddr, raddr, target, disp, len))
         return MPI_SUCCESS;
     return Get_accumulate_general(GET_ACC_ARGS, win);

@@ -168,4 +168,19 @@ static inline bool args_rank_ok(const struct win_rec *rec, int rank)
  * is 0. Returns MRMA_SUCCESS, MRMA_ERR_SIZE, MRMA_ERR_DISP or MRMA_ERR_BASE. */
 int args_window(int64_t size, int64_t disp_unit, const void *base, bool base_given);
 
+/* args_quick returns true if a call may take a short cut: win is the window that was used last and
+ * has the record rec, the arguments are certainly right, and both sides are as many elements of one
+ * known contiguous type. addr, count and type are those of this process's side. Sets *known, the
+ * type, and *len, the bytes of a side. False: one of these is not so; *known and *len mean nothing
+ * then. */
+static inline __attribute__((always_inline)) bool args_quick(
+    struct win_rec *rec, MPI_Win win, const void *addr, int count, MPI_Datatype type, int target,
+    MPI_Aint disp, int tcount, MPI_Datatype ttype, const struct dtype **known, size_t *len)
+{
+    return likely(addr != NULL && win_is(rec, win) &&
+                  args_plain(rec, count | tcount, target, disp) && type == ttype &&
+                  count == tcount && args_known_type(ttype, known) && (*known)->contig &&
+                  !__builtin_mul_overflow((size_t)tcount, (*known)->size, len));
+}
+
 #endif

@@ -57,10 +57,7 @@ MRMA_PUBLIC int PMPIRMA_Put_notify(const void *oaddr, int ocount, MPI_Datatype o
     const struct dtype *type;
     size_t len;
 
-    if (likely(oaddr != NULL && win_is(rec, win) &&
-               args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
-               ocount == tcount && args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
+    if (args_quick(rec, win, oaddr, ocount, otype, target, disp, tcount, ttype, &type, &len) &&
         fast_put_notify(rec->win, oaddr, target, disp, len, number))
         return MPI_SUCCESS;
     return put_general(oaddr, ocount, otype, target, disp, tcount, ttype, win, number);

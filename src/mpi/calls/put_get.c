@@ -77,10 +77,7 @@ MRMA_PUBLIC int PMPI_Put(PUT_PARAMS(int), MPI_Win win)
     const struct dtype *type;
     size_t len;
 
-    if (likely(oaddr != NULL && win_is(rec, win) &&
-               args_plain(rec, ocount | tcount, target, disp) && otype == ttype &&
-               ocount == tcount && args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len))) {
+    if (args_quick(rec, win, PUT_ARGS, &type, &len)) {
         if (likely(fast_put(rec->win, oaddr, target, disp, len)))
             return MPI_SUCCESS;
         return put_known(rec, oaddr, (size_t)tcount, type, target, disp, len);
@@ -111,11 +108,7 @@ MRMA_PUBLIC int PMPI_Get(GET_PARAMS(int), MPI_Win win)
     const struct dtype *type;
     size_t len;
 
-    if (likely(raddr != NULL && win_is(rec, win) &&
-               args_plain(rec, rcount | tcount, target, disp) && rtype == ttype &&
-               rcount == tcount && args_known_type(ttype, &type) && type->contig &&
-               !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
-        fast_get(rec->win, raddr, target, disp, len))
+    if (args_quick(rec, win, GET_ARGS, &type, &len) && fast_get(rec->win, raddr, target, disp, len))
         return MPI_SUCCESS;
     return Get_general(GET_ARGS, win);
 }
@@ -137,11 +130,8 @@ MRMA_PUBLIC int PMPI_Rput(PUT_PARAMS(int), MPI_Win win, MPI_Request *request)
     const struct dtype *type;
     size_t len;
 
-    if (likely(complete != MPI_REQUEST_NULL && oaddr != NULL && request != NULL &&
-               win_is(rec, win) && args_plain(rec, ocount | tcount, target, disp) &&
-               otype == ttype && ocount == tcount && args_known_type(ttype, &type) &&
-               type->contig && !__builtin_mul_overflow((size_t)tcount, type->size, &len)) &&
-        epoch_is_passive(&rec->win->epoch) &&
+    if (likely(complete != MPI_REQUEST_NULL && request != NULL) &&
+        args_quick(rec, win, PUT_ARGS, &type, &len) && epoch_is_passive(&rec->win->epoch) &&
         (fast_put(rec->win, oaddr, target, disp, len) ||
          fast_put_packed(rec->win, oaddr, target, disp, len, true))) {
         request_may_be_unsent();

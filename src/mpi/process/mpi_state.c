@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpi_state.c - what is one for the process (state.h). state.c makes it, when its neighbours are
- * known: whoever only reads it needs nothing of that.
+ * mpi_state.c - the state of which a process has one (state.h). It is apart from state.c, which
+ * fills it in and needs all its neighbours for that, so that a file that only reads the state needs
+ * none of them.
  */
 #include "mpi/process/state.h"
 

@@ -31,7 +31,7 @@
 #include "mpi/host/host_kind.h"
 #include "mpi/process/errhan.h"
 #include "mpi/process/state.h"
-#include "mpi/requests/request.h"
+#include "mpi/requests/request_pool.h"
 #include "rma/rma.h"
 
 struct notify_request {

@@ -40,8 +40,6 @@
 #include "mpi/requests/notify_request.h"
 #include "mpi/traced/traced.h"
 
-_Atomic unsigned request_npending;
-
 /* One of request_npending stands for operations that are unsent, though all their requests may be
  * complete: the next call for a request sends them.
  *

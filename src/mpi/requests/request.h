@@ -15,21 +15,10 @@
 
 #include <stdbool.h>
 
-#include "base/atomic.h"
-#include "mpi/host/export.h"
 #include "mpi/process/win_table.h"
 #include "mpi/requests/request_pool.h"
 #include "mpi/traced/traced.h"
 #include "rma/rma.h"
-
-extern MRMA_HIDDEN _Atomic unsigned request_npending;
-
-/* request_pending returns whether some R-operation is not complete, as far as this process knows,
- * one has left something unsent, or a request for notifications is active. Any thread. */
-static inline bool request_pending(void)
-{
-    return unlikely(atomic_load_explicit(&request_npending, memory_order_relaxed) != 0);
-}
 
 /* requests_matter returns whether a call of the Wait or Test family has more to do than the host's.
  * Any thread. */

@@ -21,6 +21,7 @@
 enum { BITS_FIRST = 6, KEY_BITS = 64 };
 
 _Atomic(struct request_table *) request_table;
+_Atomic unsigned request_npending;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mpi_request *unused, *all;

@@ -58,6 +58,17 @@ struct request_table {
 
 extern MRMA_HIDDEN _Atomic(struct request_table *) request_table; /* NULL: there were none */
 
+/* How much there is for which a call of the Wait or Test family has to make progress. */
+extern MRMA_HIDDEN _Atomic unsigned request_npending;
+
+/* request_pending returns whether there is any of it: an R-operation is not complete, as far as
+ * this process knows, one has left something unsent, or a request for notifications is active. Any
+ * thread. */
+static inline bool request_pending(void)
+{
+    return unlikely(atomic_load_explicit(&request_npending, memory_order_relaxed) != 0);
+}
+
 /* request_pool_take returns an unused request, which has ended without an error; NULL: there is no
  * memory, or the host refuses one. Any thread. */
 struct mpi_request *request_pool_take(void);

@@ -259,7 +259,8 @@ bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_ta
     if (wait && wait->rank == t->rank)
         return true;
     if (wait && wait->phase == RMA_WAIT_BARRIER)
-        return wait->rank < 0 && t->ctl; /* if it has ended it has not entered */
+        /* A process that has ended has not entered the barrier, or nobody would wait for it. */
+        return wait->rank < 0 && t->ctl;
     if (wait && wait->phase == RMA_WAIT_FENCE)
         return fence_counts_used(w) ? fence_counts_missing(w) == t->rank : no_marker(w, t);
     if (t->from && t->from->lock == LOCKQ_HELD &&

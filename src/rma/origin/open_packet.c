@@ -364,8 +364,8 @@ static bool epoch_goes_on(const struct pkt_target *pt)
 int pkt_send_or_ask(struct pkt_target *pt)
 {
     /* The target may rely on a call of its host that polled and has ended: then it finds the packet
-     * only at the end of its agent's short sleep. Waits of this library wake that agent earlier
-     * (progress/wait.c), but the host's wait for a request does not. */
+     * only at the end of its agent's short sleep. The waits of progress/wait.c wake that agent
+     * earlier; a wait for a request (MPI_Wait and its like) is none of these. */
     struct polling *peer = pt->unsent.awaited ? pt->target->peer->polling : NULL;
     early_note(pt);
     if (!may_send(pt)) {
