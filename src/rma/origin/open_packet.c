@@ -197,8 +197,7 @@ int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }
 
-/* Conditions for pkt_wait. epoch_decided: the epoch is open, or will never be. The next one: the
- * open packet may be sent, or there is nothing to send any more. */
+/* epoch_decided is a condition for pkt_wait: the epoch is open, or will never be. */
 static bool epoch_decided(void *arg)
 {
     const struct pkt_target *pt = arg;
@@ -233,6 +232,8 @@ bool pkt_may_send_early(const struct pkt_target *pt, size_t packets)
     return left < most && packets <= most - left;
 }
 
+/* may_send is a condition for pkt_wait: the open packet may be sent, or there is nothing left to
+ * send. */
 static bool may_send(void *arg)
 {
     const struct pkt_target *pt = arg;
