@@ -11,10 +11,16 @@
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top/scripts/options.sh"
 answer_first "$@"
-case ${1-} in "" | -*) unknown_option "${1-}" --update ;; esac
+case ${1-} in
+"" | -*)
+    echo "${0##*/}: the build directory comes first" >&2
+    echo "usage: ${0##*/} BUILD-DIRECTORY [--update] [--help]" >&2
+    exit 2
+    ;;
+esac
 case ${2-} in "" | --update) ;; *) unknown_option "$2" --update ;; esac
 rows=$1/tools/doc-tables
-test -x "$rows" || make -s -C "$1" tools/doc-tables || exit 1
+make -s -C "$1" tools/doc-tables || exit 1
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-tables.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 143' INT TERM HUP

@@ -109,26 +109,22 @@ static void report_library(struct report *report)
 
 static void report_kind(struct report *report)
 {
+#define SERVES "a target in any blocking call of the host serves one-sided operations"
     static const struct {
-        const char *what, *note;
+        const char *by, *note;
     } joined[] = {
-        [HOST_JOIN_NOTHING] = {"nothing", "it lets nobody in by a way that is known: packets for a "
-                                          "process in a call of the host wait for the agent "
-                                          "thread"},
-        [HOST_JOIN_NETWORK] = {"network", "a target in any blocking call of the host serves what "
-                                          "comes over the network; packets from its node wait for "
-                                          "the agent thread"},
-        [HOST_JOIN_NETWORK_BY_UCX] = {"network",
-                                      "with the library before UCX in the process, a target in any "
-                                      "blocking call of the host serves what comes over the "
-                                      "network; packets from its node wait for the agent thread"},
-        [HOST_JOIN_ALL] = {"all", "a target in any blocking call of the host serves one-sided "
-                                  "operations"},
+        [HOST_JOIN_NOT] = {"nothing", "it lets nobody in by a way that is known: packets for a "
+                                      "process in a call of the host wait for the agent thread"},
+        [HOST_JOIN_BY_OPAL] = {"opal_progress_register", SERVES},
+        [HOST_JOIN_BY_ASYNC] = {"MPIX_Async_start", SERVES},
+        [HOST_JOIN_BY_UCX] = {"ucp_worker_progress",
+                              SERVES ", if the library comes before UCX in the process"},
     };
+#undef SERVES
     const enum host_join joins = host_joins();
     const bool yields = host_yields();
 
-    item_note(item_text(report, section, "progress_joined", joined[joins].what), "%s",
+    item_note(item_text(report, section, "progress_joined", joined[joins].by), "%s",
               joined[joins].note);
     item_note(item_number(report, section, "yields", ITEM_BOOL, yields), "%s",
               yields

@@ -104,8 +104,7 @@
         "the same for memory that cma reaches. There it also keeps small puts of a fence " \
         "epoch, which then take no system call") \
     ROW(assisted_queue_max, "cma_queue_max", COUNT("bytes"), 1024, \
-        "contiguous puts and gets by cma of up to this size, but the first of an epoch, share " \
-        "system calls; `0`: none do") \
+        "contiguous puts and gets by cma of up to this size share system calls; `0`: none do") \
     ROW(assisted_queue, "cma_queue", BOUNDED("bytes", 0, 1048576), 16384, \
         "at most so many bytes share a system call") \
     ROW(assisted_packet_max, "cma_packet_max", COUNT("bytes"), 4096, \

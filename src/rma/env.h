@@ -127,6 +127,7 @@ struct rma_peer {
     int doorbell_fd;         /* rma_env's, with which it is woken */
     const struct rma_notice *notices; /* RMA_NOTICES of them, where polling is not NULL */
     struct stripes stripes;           /* its accumulate locks */
+    struct polling_seen polls;        /* what is known of the rounds of its host */
     _Atomic uint64_t seen_alive;      /* the engine's clock when path/assisted.c last saw it live */
     struct ch3_vc vc;
     unsigned refs;

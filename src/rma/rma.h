@@ -376,21 +376,11 @@ bool rma_uses_packets(const struct rma *rma);
 bool rma_look(struct rma *rma);
 
 /* rma_host_poll is called by the host's own progress, in whatever call of the host a thread waits,
- * maybe millions of times a second. It does what rma_look does, except that it pushes nothing where
- * there is an agent, which does that. It also lets senders know that they need not wake the
- * agent. */
+ * maybe millions of times a second. It serves packets in rings for which a sender has called the
+ * host (sys/polling.h), looks at the network as rma_look does, and lets senders know that they need
+ * not wake the agent, which pushes what waits for room. Where there is no agent it does what
+ * rma_look does. */
 bool rma_host_poll(struct rma *rma);
-
-/* rma_needs_host returns whether the library needs the host's progress to poll it. It is for hosts
- * whose progress polls the library only on demand. The result is true if this process has opened
- * the network, for any of its windows (it stays open as long as the engine), or if it uses packets
- * and has no agent, so that nobody else serves its rings while it waits in a call of the host. */
-bool rma_needs_host(const struct rma *rma);
-
-/* rma_host_poll_network does what rma_host_poll does, but only as often as a look at the network is
- * due. Senders on the node are not told of it: they wake the agent for packets in rings. Where
- * there is no agent it is rma_host_poll. */
-bool rma_host_poll_network(struct rma *rma);
 
 /* rma_backoff is called by loops of src/mpi that wait, between rounds in which they poll the host:
  * it spins, or gives the processor away, depending on how often the loop has found nothing (round,

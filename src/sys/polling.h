@@ -17,6 +17,20 @@
  *   short sleep at most. A sender that has waited for longer than a wake-up takes need not wait for
  *   the end of that sleep (polling_call_agent).
  *
+ * A call of the host makes millions of rounds a second, and its own messages wait meanwhile, so a
+ * round looks at one word of its own process: senders say there that something has come
+ * (POLLING_HOST_CALLED), and rounds look into the rings until a number of them have found nothing:
+ *
+ *   sender                                   round of the host's call
+ *   A: publish the packet (release)          C: host_polls = POLLING_HOST_POLLS
+ *      fence (seq_cst)                          fence (seq_cst)
+ *   B: host_polls is POLLING_HOST_POLLS?     D: is there a packet? host_polls = POLLING_HOST_CALLED
+ *      host_polls = POLLING_HOST_CALLED
+ *
+ * The fences are in one total order. If the sender's comes first, D finds what A has published;
+ * otherwise B finds what C has stored, and calls. The word is lost if the agent takes it back
+ * meanwhile: the agent then looks for packets itself.
+ *
  * A packet that arrives after a thread's last poll, and before the thread has said that it polls no
  * more, must not lie there until the next call. Each of the two processes makes one store and one
  * load:
@@ -69,8 +83,22 @@ struct polling {
     _Atomic uint32_t ended; /* nobody looks any more: MPI_Finalize was called */
     alignas(MRMA_CACHE_LINE) struct event agent;       /* where the agent sleeps */
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t polling; /* application threads that poll */
-    _Atomic uint32_t host_polls;  /* 1: a call of the host polls, or did so when it was last seen */
+    _Atomic uint32_t host_polls;                       /* enum polling_host */
     _Atomic uint32_t agent_looks; /* 1: the agent is awake, or sleeps for a short time only */
+    alignas(MRMA_CACHE_LINE) _Atomic uint32_t host_beats; /* changes with each round of the host */
+};
+
+enum polling_host {
+    POLLING_HOST_NOT,   /* no call of the host has polled since the agent slept without limit */
+    POLLING_HOST_POLLS, /* a call of the host polls, or did so when it was last seen */
+    POLLING_HOST_CALLED /* the same, and a packet has come that the call is to serve */
+};
+
+/* What this process knows of the rounds of another process's host. All zero: nothing. */
+struct polling_seen {
+    _Atomic uint32_t beats; /* the other's host_beats when it was last looked at */
+    _Atomic uint64_t at;    /* nanoseconds: when host_beats was last seen to change; 0: it was found
+                               not to change */
 };
 
 /* ---- by the process itself ---- */
@@ -98,11 +126,36 @@ static inline bool polling_threads_poll(const struct polling *a)
 }
 
 /* polling_note_host_poll notes that a call of the host polls now. May be called millions of times
- * a second. */
+ * a second. Of two threads that call it at once one may lose its count. */
 static inline void polling_note_host_poll(struct polling *a)
 {
+    const uint32_t beats = atomic_load_explicit(&a->host_beats, memory_order_relaxed);
+    atomic_store_explicit(&a->host_beats, beats + 1, memory_order_relaxed);
     if (!atomic_load_explicit(&a->host_polls, memory_order_relaxed))
-        atomic_store_explicit(&a->host_polls, 1, memory_order_relaxed);
+        atomic_store_explicit(&a->host_polls, POLLING_HOST_POLLS, memory_order_relaxed);
+}
+
+/* polling_host_is_called returns whether something was left to the call of the host that polls. */
+static inline bool polling_host_is_called(const struct polling *a)
+{
+    return atomic_load_explicit(&a->host_polls, memory_order_relaxed) == POLLING_HOST_CALLED;
+}
+
+/* polling_host_rests notes that rounds of the host need not look into the rings until a sender
+ * calls (C of the first diagram). The caller then looks for packets once more, and calls
+ * polling_call_host if there are any (D). */
+static inline void polling_host_rests(struct polling *a)
+{
+    atomic_store_explicit(&a->host_polls, POLLING_HOST_POLLS, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst); /* pairs with polling_call */
+}
+
+/* polling_call_host leaves what has come to the call of the host that polls, if there is one. The
+ * agent may take the word back at the same time (polling_agent_sleeps): then it looks itself. */
+static inline void polling_call_host(struct polling *a)
+{
+    if (atomic_load_explicit(&a->host_polls, memory_order_relaxed) == POLLING_HOST_POLLS)
+        atomic_store_explicit(&a->host_polls, POLLING_HOST_CALLED, memory_order_relaxed);
 }
 
 /* polling_host_polled returns whether a call of the host has polled since the agent last slept
@@ -188,13 +241,24 @@ static inline bool polling_has_agent(const struct polling *a)
     return atomic_load_explicit(&a->has_agent, memory_order_acquire);
 }
 
+/* polling_host_beats returns whether a call of the host of the process polls now: its rounds are
+ * counted, and the count has changed within the last microseconds. Where it has changed, but at an
+ * unknown time, polling_host_beats waits for the next round, for two microseconds at most. clock is
+ * in nanoseconds, never 0. Any thread. */
+bool polling_host_beats(const struct polling *a, struct polling_seen *seen,
+                        uint64_t (*clock)(void));
+
 /* polling_is_polled returns whether somebody of the process polls now, and an agent serves what
- * comes later. The answer is a guess, since the threads that poll may stop at any time. */
-static inline bool polling_is_polled(const struct polling *a)
+ * comes later. The answer is a guess, since the threads that poll may stop at any time. seen and
+ * clock are polling_host_beats's. */
+static inline bool polling_is_polled(const struct polling *a, struct polling_seen *seen,
+                                     uint64_t (*clock)(void))
 {
-    return (atomic_load_explicit(&a->polling, memory_order_relaxed) ||
-            atomic_load_explicit(&a->host_polls, memory_order_relaxed)) &&
-           polling_has_agent(a);
+    if (!polling_has_agent(a))
+        return false;
+    return atomic_load_explicit(&a->polling, memory_order_relaxed) ||
+           (atomic_load_explicit(&a->host_polls, memory_order_relaxed) &&
+            polling_host_beats(a, seen, clock));
 }
 
 /* polling_call_agent is called by a sender whose packet has not been served within the time of a

@@ -61,6 +61,7 @@ static int engine_make(const struct conf *conf, const struct log *messages, stru
 
     PMPI_Query_thread(&level);
     made->threads = level == MPI_THREAD_MULTIPLE;
+    made->any_thread = level >= MPI_THREAD_SERIALIZED;
     made->polls = conf->progress == CONF_PROGRESS_POLL;
     log.level = conf->log_level;
     const struct engine_process process = {.threads = made->threads,

@@ -136,7 +136,7 @@ static int win_join(const struct win_args *args, struct boot_mpi *bm, const stru
     int err = win_create(mpi_state.rma, &spec, &rec->win);
 
     if (err == MRMA_SUCCESS) {
-        host_poll_window_made(mpi_state.rma, engine_messages());
+        host_poll_window_made(mpi_state.rma, mpi_state.any_thread, engine_messages());
         return MRMA_SUCCESS;
     }
     record_undo(rec);

@@ -47,10 +47,10 @@ static bool has_ucx(void)
 static enum host_join find_joins(void)
 {
     if (has("opal_progress_register") && has("opal_progress_unregister"))
-        return HOST_JOIN_ALL;
+        return HOST_JOIN_BY_OPAL;
     if (has("PMPIX_Async_start"))
-        return HOST_JOIN_NETWORK;
-    return has_ucx() ? HOST_JOIN_NETWORK_BY_UCX : HOST_JOIN_NOTHING;
+        return HOST_JOIN_BY_ASYNC;
+    return has_ucx() ? HOST_JOIN_BY_UCX : HOST_JOIN_NOT;
 }
 
 /* host_joins keeps its answer: each creation of a window asks, and looking up a name in all

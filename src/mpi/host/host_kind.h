@@ -33,17 +33,17 @@ bool host_yields(void);
  * process that has not. Any thread, once the host is loaded. */
 bool host_ids_wait(void);
 
-/* Which packets the host's own progress may serve for a process that waits in a call of the host
- * (host_poll.h). */
+/* How the library is let into the host's own progress, so that a process that waits in a call of
+ * the host serves packets (host_poll.h). */
 enum host_join {
-    HOST_JOIN_NOTHING, /* it lets nobody in */
-    HOST_JOIN_NETWORK, /* packets over the network: MPICH from 4.3 on, in its own interface */
-    HOST_JOIN_NETWORK_BY_UCX, /* the same, with a host that was linked with UCX: host_poll_ucx.h */
-    HOST_JOIN_ALL,            /* packets in rings of the node as well: Open MPI */
+    HOST_JOIN_NOT,      /* the host lets nobody in */
+    HOST_JOIN_BY_OPAL,  /* Open MPI: opal_progress_register */
+    HOST_JOIN_BY_ASYNC, /* MPICH from 4.3 on, in its own interface: MPIX_Async_start */
+    HOST_JOIN_BY_UCX    /* a host that was linked with UCX: host_poll_ucx.h */
 };
 
-/* host_joins returns what the host's progress serves: it depends on the functions that the host
- * has. Any thread, once the host is loaded. */
+/* host_joins returns the way into the host's progress, by the functions that the host has. Any
+ * thread, once the host is loaded. */
 enum host_join host_joins(void);
 
 #endif

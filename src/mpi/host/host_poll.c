@@ -70,23 +70,28 @@ static void openmpi_end(void)
     atomic_store_explicit(&polled, NULL, memory_order_relaxed);
 }
 
-void host_poll_window_made(struct rma *rma, const struct log *log)
+/* begin returns 0 or the host's error. */
+static int begin(struct rma *rma, bool threads)
+{
+    switch (host_joins()) {
+    case HOST_JOIN_BY_OPAL:
+        return openmpi_begin(rma);
+    case HOST_JOIN_BY_ASYNC:
+        return closed ? 0 : host_poll_mpich_begin(rma, threads);
+    case HOST_JOIN_BY_UCX:
+    case HOST_JOIN_NOT: /* UCX may have come with a host that was loaded by dlopen; if nobody calls
+                           it, nothing is polled */
+        host_poll_ucx_begin(rma, threads);
+    }
+    return 0;
+}
+
+void host_poll_window_made(struct rma *rma, bool threads, const struct log *log)
 {
     pthread_mutex_lock(&lock);
     windows++;
     if (rma_uses_packets(rma)) {
-        const enum host_join joins = host_joins();
-        int err = 0;
-
-        if (joins == HOST_JOIN_ALL)
-            err = openmpi_begin(rma);
-        if (joins == HOST_JOIN_NETWORK && rma_needs_host(rma) && !closed)
-            err = host_poll_mpich_begin(rma);
-        /* This is done also where no UCX is found, since UCX may have come with a host that was
-         * loaded by dlopen. If nobody calls UCX, nothing is polled. */
-        if ((joins == HOST_JOIN_NETWORK_BY_UCX || joins == HOST_JOIN_NOTHING) &&
-            rma_needs_host(rma))
-            host_poll_ucx_begin(rma);
+        const int err = begin(rma, threads);
         if (err && !refusal_told)
             log_msg(log, LOG_LEVEL_WARN,
                     "the host does not poll for this library (its error %d): a process that waits "

@@ -7,22 +7,23 @@
  * a function that its progress loop calls; there the engine polls in every blocking call of the
  * host, from the first window that uses packets to the end of the engine. MPICH from 4.3 on has
  * such a list, too (host_poll_mpich.h); under an older MPICH on UCX the engine polls from a
- * function of UCX (host_poll_ucx.h). There only the network is polled, while there are windows,
- * since a look at the rings in each round of MPICH's progress slows down packets through them. If
- * there is no agent, nobody else would look at the rings, so they are polled, too. With other hosts
- * the agent serves.
+ * function of UCX (host_poll_ucx.h), there while there are windows. With other hosts the agent
+ * serves.
  */
 #ifndef MRMA_MPI_HOST_HOST_POLL_H
 #define MRMA_MPI_HOST_HOST_POLL_H
+
+#include <stdbool.h>
 
 struct log;
 struct rma;
 
 /* host_poll_window_made notes that a window was created, and registers the poll of rma with the
- * host if the host allows that, if it is not registered yet, and if there is something to poll. If
- * the host refuses, log gets a warning, once until host_poll_end, and the agent serves. Any
+ * host if the host allows that, if it is not registered yet, and if there is something to poll.
+ * threads says whether more than one thread may call MPI (MPI_THREAD_SERIALIZED or above). If the
+ * host refuses, log gets a warning, once until host_poll_end, and the agent serves. Any
  * thread. */
-void host_poll_window_made(struct rma *rma, const struct log *log);
+void host_poll_window_made(struct rma *rma, bool threads, const struct log *log);
 
 /* host_poll_window_freed takes one host_poll_window_made back, after the end of the window. Any
  * thread. */

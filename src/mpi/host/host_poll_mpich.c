@@ -47,7 +47,7 @@ static _Atomic int state; /* enum state */
 static struct host_poll_gate gate;
 static struct rma *polled; /* written before state becomes POLLS, while it is not */
 
-static int poll_network(struct MPIR_Async_thing *thing)
+static int poll_engine(struct MPIR_Async_thing *thing)
 {
     int now, said = NOPROGRESS;
 
@@ -56,7 +56,7 @@ static int poll_network(struct MPIR_Async_thing *thing)
         return NOPROGRESS;
     now = atomic_load_explicit(&state, memory_order_seq_cst); /* D */
     if (now == POLLS)
-        (void)rma_host_poll_network(polled);
+        (void)rma_host_poll(polled);
     else if (now == LEAVING && atomic_compare_exchange_strong_explicit(
                                    &state, &now, OUT, memory_order_relaxed, memory_order_relaxed))
         said = DONE;
@@ -64,7 +64,7 @@ static int poll_network(struct MPIR_Async_thing *thing)
     return said;
 }
 
-int host_poll_mpich_begin(struct rma *rma)
+int host_poll_mpich_begin(struct rma *rma, bool threads)
 {
     int leaving = LEAVING;
     async_start *start = NULL;
@@ -72,13 +72,14 @@ int host_poll_mpich_begin(struct rma *rma)
     if (atomic_load_explicit(&state, memory_order_relaxed) == POLLS)
         return 0;
     polled = rma;
+    host_poll_gate_own(&gate, threads);
     /* pairs with D, which sees polled */
     if (atomic_compare_exchange_strong_explicit(&state, &leaving, POLLS, memory_order_seq_cst,
                                                 memory_order_relaxed))
         return 0;
     *(void **)&start = dlsym(RTLD_DEFAULT, "PMPIX_Async_start");
     atomic_store_explicit(&state, POLLS, memory_order_seq_cst);
-    const int err = start(poll_network, NULL, STREAM_NULL);
+    const int err = start(poll_engine, NULL, STREAM_NULL);
     if (err)
         atomic_store_explicit(&state, OUT, memory_order_relaxed);
     return err;

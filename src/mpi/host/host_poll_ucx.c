@@ -50,12 +50,12 @@ static progress_fn *find_ucx(void)
     return fn;
 }
 
-static void poll_network(void)
+static void poll_engine(void)
 {
     if (!host_poll_gate_enter(&gate)) /* another thread polls */
         return;
     if (atomic_load_explicit(&polls, memory_order_seq_cst)) /* D */
-        (void)rma_host_poll_network(polled);
+        (void)rma_host_poll(polled);
     host_poll_gate_leave(&gate);
 }
 
@@ -76,15 +76,16 @@ SHOWN unsigned ucp_worker_progress(void *worker)
         abort();
     }
     if (atomic_load_explicit(&polls, memory_order_relaxed))
-        poll_network();
+        poll_engine();
     return fn(worker);
 }
 
-void host_poll_ucx_begin(struct rma *rma)
+void host_poll_ucx_begin(struct rma *rma, bool threads)
 {
     if (atomic_load_explicit(&polls, memory_order_relaxed))
         return;
     polled = rma;
+    host_poll_gate_own(&gate, threads);
     atomic_store_explicit(&polls, true, memory_order_seq_cst); /* pairs with D, which sees polled */
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_poll_ucx.h - the engine's poll of the network inside the progress of an MPICH that uses UCX
+ * host_poll_ucx.h - the engine's poll inside the progress of an MPICH that uses UCX
  * and cannot call a function of this library itself: before 4.3, and over the standard ABI.
  *
  * MPICH calls ucp_worker_progress of libucp in each round of its progress, and the dynamic linker
@@ -12,11 +12,14 @@
 #ifndef MRMA_MPI_HOST_HOST_POLL_UCX_H
 #define MRMA_MPI_HOST_HOST_POLL_UCX_H
 
+#include <stdbool.h>
+
 struct rma;
 
-/* host_poll_ucx_begin lets the network of rma be polled there, if it is not yet. One thread at a
+/* host_poll_ucx_begin lets rma be polled there, if it is not yet. threads says whether several
+ * threads may call MPI; otherwise the calling thread alone polls, and calls end. One thread at a
  * time is in begin or end. */
-void host_poll_ucx_begin(struct rma *rma);
+void host_poll_ucx_begin(struct rma *rma, bool threads);
 
 /* host_poll_ucx_end ends that: when it returns no thread is in the engine from there, and none
  * enters it until the next begin. It waits for a thread that is in it, which waits for nobody. */

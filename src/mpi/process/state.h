@@ -33,8 +33,9 @@ struct mpi_state {
     struct engine *engine;
     struct heap *heap;
     struct self self;
-    bool threads; /* MPI_THREAD_MULTIPLE */
-    bool polls;   /* MPIRMA_PROGRESS=poll: every call on a window makes progress */
+    bool threads;    /* MPI_THREAD_MULTIPLE */
+    bool any_thread; /* MPI_THREAD_SERIALIZED or above: not the main thread alone calls MPI */
+    bool polls;      /* MPIRMA_PROGRESS=poll: every call on a window makes progress */
 };
 
 extern MRMA_HIDDEN struct mpi_state mpi_state;

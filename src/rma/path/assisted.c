@@ -3,21 +3,20 @@
  * assisted.c - the way to a kernel-assisted target: a process of this node whose window memory is
  * not shared.
  *
- * The origin reaches that memory by cross-memory attach (assisted_copy.h). The first small
- * contiguous put or get of an epoch is done at once. Those after it are kept back until one system
- * call does them all (sys/cma_queue.h): with a flush or the end of the epoch, and before another
- * operation on that target; the standard does not order them (MPI 4.1, 12.7), but they are done in
- * the order of the calls. Operations that nobody completes in this way are done within a bounded
- * time by the agent, or, without an agent, by a thread that polls (progress/unsent.h). In fence and
- * PSCW epochs small puts go into a stage first (stage.h). In a passive target epoch the origin may
- * send the operation as a packet instead, and the target does it: it does so if a thread of the
- * target polls now and an agent will serve packets that come after that thread has stopped, since a
- * packet through the ring costs less than a system call. It also does so for the agent alone if the
- * target's side is in many pieces, for which the kernel takes longer than an agent takes to wake
- * up. Large contiguous puts and gets are the kernel's in any case, because origin and target would
- * wait for each other on the way through the ring, and so is everything on a node with more
- * processes than processors, where a target that polls may have no processor. assisted_choice.c
- * chooses the way.
+ * The origin reaches that memory by cross-memory attach (assisted_copy.h). Small contiguous puts
+ * and gets are kept back until one system call does them all (sys/cma_queue.h): with a flush or the
+ * end of the epoch, and before another operation on that target; the standard does not order them
+ * (MPI 4.1, 12.7), but they are done in the order of the calls. Operations that nobody completes in
+ * this way are done within a bounded time by the agent, or, without an agent, by a thread that
+ * polls (progress/unsent.h). In fence and PSCW epochs small puts go into a stage first (stage.h).
+ * In a passive target epoch the origin may send the operation as a packet instead, and the target
+ * does it: it does so if a thread of the target polls now and an agent will serve packets that come
+ * after that thread has stopped, since a packet through the ring costs less than a system call. It
+ * also does so for the agent alone if the target's side is in many pieces, for which the kernel
+ * takes longer than an agent takes to wake up. Large contiguous puts and gets are the kernel's in
+ * any case, because origin and target would wait for each other on the way through the ring, and so
+ * is everything on a node with more processes than processors, where a target that polls may have
+ * no processor. assisted_choice.c chooses the way.
  *
  * The target's lock is taken in shared memory as always, so the packets ask for none
  * (PKT_EPOCH_NOCHECK). Operations that were sent are done when the target has acknowledged them,
@@ -96,19 +95,9 @@ static size_t target_pieces(const struct rma_op *op)
     return __builtin_mul_overflow(op->ttype->pieces, op->tcount, &all) ? SIZE_MAX : all;
 }
 
-/* copied_before returns whether a small copy to or from t was done alone in this epoch since copies
- * were last done together. The first copy is often the only one, and takes less time alone. */
-static bool copied_before(const struct win *w, const struct rma_target *t)
+static bool is_polled(const struct win *w, const struct rma_target *t)
 {
-    return atomic_load_explicit(&t->path_side.copied_in, memory_order_relaxed) ==
-           atomic_load_explicit(&w->gen, memory_order_relaxed);
-}
-
-static void note_copied(const struct win *w, struct rma_target *t)
-{
-    atomic_store_explicit(&t->path_side.copied_in,
-                          atomic_load_explicit(&w->gen, memory_order_relaxed),
-                          memory_order_relaxed);
+    return polling_is_polled(t->peer->polling, &t->peer->polls, w->rma->clock);
 }
 
 static struct assisted_facts look_at(const struct win *w, const struct rma_target *t,
@@ -124,9 +113,8 @@ static struct assisted_facts look_at(const struct win *w, const struct rma_targe
                                    .request = op->req != NULL,
                                    .passive = passive,
                                    .behind_packets = t->sent == SENT_ACC,
-                                   .again = copied_before(w, t),
                                    .oversubscribed = rma_is_oversubscribed(w->rma),
-                                   .polled = passive && polling_is_polled(t->peer->polling),
+                                   .polled = passive && is_polled(w, t),
                                    .has_agent = passive && polling_has_agent(t->peer->polling)};
 }
 
@@ -180,7 +168,6 @@ static void forget(struct win *w, struct rma_target *t)
     if (t->sent == SENT_NOTHING)
         return;
     t->sent = SENT_NOTHING;
-    t->path_side.copied_in = 0; /* the next copy goes by itself again */
     w->nsent--;
     win_set_flush_quick(w);
 }
@@ -306,13 +293,6 @@ static int copy_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
 }
 
-static int copy_first(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                      const struct rma_op *op, int64_t offset, size_t len)
-{
-    note_copied(w, t);
-    return copy_now(w, t, kind, op, offset, len);
-}
-
 static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, const struct rma_op *op,
                 int64_t offset, size_t len)
 {
@@ -335,7 +315,6 @@ static const struct way {
     bool notifies;
 } ways[ASSISTED_WAYS] = {
     [ASSISTED_AT_ONCE] = {.operate = copy_now},
-    [ASSISTED_FIRST] = {.operate = copy_first},
     [ASSISTED_QUEUE] = {.operate = gather},
     [ASSISTED_PACKET] = {.operate = send, .notifies = true},
 };

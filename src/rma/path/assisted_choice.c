@@ -35,7 +35,5 @@ enum assisted_way assisted_choose(const struct assisted_facts *op, const struct 
 {
     if ((op->behind_packets && !op->copy) || may_send(op, conf))
         return ASSISTED_PACKET;
-    if (!may_queue(op, conf))
-        return ASSISTED_AT_ONCE;
-    return op->again ? ASSISTED_QUEUE : ASSISTED_FIRST;
+    return may_queue(op, conf) ? ASSISTED_QUEUE : ASSISTED_AT_ONCE;
 }

@@ -20,7 +20,6 @@ enum { ASSISTED_PIECE_MAX = 2048 };
 
 enum assisted_way {
     ASSISTED_AT_ONCE, /* a system call of its own */
-    ASSISTED_FIRST,   /* the same, and the next one like it is kept */
     ASSISTED_QUEUE,   /* kept, to share a system call with others */
     ASSISTED_PACKET,  /* the target does it, from a packet */
     ASSISTED_WAYS
@@ -36,8 +35,6 @@ struct assisted_facts {
     bool request;        /* an R-operation */
     bool passive;        /* in a passive target epoch */
     bool behind_packets; /* accumulates to the target are under way by packet */
-    bool again; /* an operation that could have been queued was done in this epoch since the last
-                   flush */
     bool oversubscribed; /* more processes than processors */
     bool polled;         /* somebody polls at the target */
     bool has_agent;      /* the target's agent can be woken */

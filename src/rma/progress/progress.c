@@ -178,24 +178,50 @@ static bool count_served(struct rma *r, bool moved)
     return moved;
 }
 
-bool rma_host_poll(struct rma *r)
+/* HOST_VAIN is how many rounds of the host look into the rings in vain until they rest. */
+enum { HOST_VAIN = 256 };
+
+/* look_when_called looks into the rings if a sender has called the host, and for packets that wait
+ * for a lock. Threads may lose each other's counts. */
+static bool look_when_called(struct rma *r)
+{
+    struct polling *own = r->env->polling;
+    if (locks_wait(r))
+        return rma_poll(r);
+    if (!polling_host_is_called(own))
+        return false;
+    if (ch3_pending_silent(r->ch3)) {
+        atomic_store_explicit(&r->progress.host_vain, 0, memory_order_relaxed);
+        return rma_poll(r);
+    }
+    const uint32_t vain = atomic_load_explicit(&r->progress.host_vain, memory_order_relaxed) + 1;
+    atomic_store_explicit(&r->progress.host_vain, vain % HOST_VAIN, memory_order_relaxed);
+    if (vain < HOST_VAIN)
+        return false;
+    polling_host_rests(own); /* C of polling.h */
+    if (ch3_pending_silent(r->ch3))
+        polling_call_host(own); /* D */
+    return false;
+}
+
+static __attribute__((noinline)) bool host_round(struct rma *r)
 {
     if (rma_is_in_host(r))
         return false;
-    polling_note_host_poll(r->env->polling);
-    return count_served(r, rma_has_agent(r) ? look(r) : rma_look(r));
-}
-
-bool rma_needs_host(const struct rma *r)
-{
-    return ch3_looks_by_calls(r->ch3) || !rma_has_agent(r);
-}
-
-bool rma_host_poll_network(struct rma *r)
-{
     if (!rma_has_agent(r))
-        return rma_host_poll(r);
-    return !rma_is_in_host(r) && count_served(r, look_at_network(r));
+        return count_served(r, rma_look(r));
+    const bool served = look_when_called(r);
+    return count_served(r, (ch3_looks_by_calls(r->ch3) && look_at_network(r)) || served);
+}
+
+/* The host's own messages wait for what this takes. */
+bool rma_host_poll(struct rma *r)
+{
+    polling_note_host_poll(r->env->polling);
+    if (likely(rma_has_agent(r) && !locks_wait(r) && !polling_host_is_called(r->env->polling) &&
+               !ch3_looks_by_calls(r->ch3)))
+        return false;
+    return host_round(r);
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)

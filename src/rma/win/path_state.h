@@ -33,7 +33,6 @@ struct path_target {
     struct cma_queue *gathered;    /* its operations that will share a system call: assisted.c */
     struct unsent unsent;          /* entered while any operations are gathered */
     struct win *unsent_of;         /* of this target */
-    _Atomic uint64_t copied_in;    /* win.gen at the last operation that could have been gathered */
     _Atomic uint32_t regions_gone; /* the count in its control block at the last look:
                                       xpmem_path.c */
 };

@@ -64,6 +64,7 @@ struct progress_rma {
     _Atomic uint64_t look_served_at; /* when rma_look has last moved something... */
     _Atomic uint64_t look_due_at;    /* ...and when it looks at the network again */
     struct pace look_pace;           /* when rma_look looks at the clock */
+    _Atomic uint32_t host_vain;      /* rounds of the host that have looked into rings in vain */
     _Atomic uintptr_t host_entered;  /* the thread that is in the host's progress: advance_host.c */
     _Atomic uint64_t host_left_at;   /* when the last thread has left it */
     _Atomic uint64_t host_pause;     /* the next entry is at most so much later */

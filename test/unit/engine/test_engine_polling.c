@@ -13,18 +13,23 @@
 #include "test/support/engine_pair.h"
 #include "rma/progress/progress.h"
 
+static bool is_polled(const struct pair *p)
+{
+    return polling_is_polled(p->peer->polling, &p->peer->polls, p->from->rma.clock);
+}
+
 /* Both words must be set. */
 static void attends_while_it_polls_with_an_agent(void **state)
 {
     (void)state;
     struct pair p = pair_new();
-    assert_false(polling_is_polled(p.peer->polling));
+    assert_false(is_polled(&p));
     rma_polling_begin(&p.to->rma);
-    assert_false(polling_is_polled(p.peer->polling)); /* nobody would serve when it stops */
+    assert_false(is_polled(&p)); /* nobody would serve when it stops */
     assert_int_equal(p.to->env.agent_start(p.to), MRMA_SUCCESS);
-    assert_true(polling_is_polled(p.peer->polling));
+    assert_true(is_polled(&p));
     rma_polling_end(&p.to->rma);
-    assert_false(polling_is_polled(p.peer->polling));
+    assert_false(is_polled(&p));
     pair_end(&p);
 }
 
@@ -138,6 +143,31 @@ static void a_call_of_the_host_that_polls_spares_wake_ups(void **state)
     pair_end(&p);
 }
 
+/* Rounds of the host serve what has come while the agent sleeps, and leave the rings alone when
+ * nothing has come for long; what comes then is served as before. The agent may be faster. */
+static void a_round_serves_what_it_is_called_for(void **state)
+{
+    enum { SERVED = 100, ROUNDS = 1000 };
+    (void)state;
+    struct pair p = pair_with_agent();
+    struct rma *to = &p.to->rma;
+    const time_t late = time(NULL) + 20;
+    unsigned served = 0, rested = 0;
+    while ((served < SERVED || rested < SERVED) && time(NULL) < late) {
+        (void)rma_host_poll(to);
+        assert_int_equal(ch3_send(&p.peer->vc, &pair_stray, sizeof pair_stray, NULL, false),
+                         MRMA_SUCCESS);
+        const bool called = polling_host_is_called(p.peer->polling);
+        const bool moved = rma_host_poll(to);
+        served += called && moved;
+        for (int i = 0; i < ROUNDS && polling_host_is_called(p.peer->polling); i++)
+            (void)rma_host_poll(to);
+        rested += called && !polling_host_is_called(p.peer->polling);
+    }
+    assert_true(served >= SERVED && rested >= SERVED);
+    pair_end(&p);
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
@@ -147,6 +177,7 @@ static int tests(void)
         cmocka_unit_test(what_comes_last_is_served_when_polling_ends),
         cmocka_unit_test(what_a_call_of_the_host_leaves_is_served),
         cmocka_unit_test(a_call_of_the_host_that_polls_spares_wake_ups),
+        cmocka_unit_test(a_round_serves_what_it_is_called_for),
     };
     return cmocka_run_group_tests_name("engine_attention", list, NULL, NULL);
 }

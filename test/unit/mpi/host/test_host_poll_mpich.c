@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_host_poll_mpich.c - the poll of the network in MPICH's progress, in front of an MPICH that
+ * test_host_poll_mpich.c - the poll in MPICH's progress, in front of an MPICH that
  * the test plays: it has what MPIX_Async_start was given, and calls it when the test says so. And
  * that a refusal of either host is told.
  */
@@ -64,8 +64,8 @@ void *__wrap_dlsym(void *handle, const char *name)
     return found;
 }
 
-bool __wrap_rma_host_poll_network(struct rma *rma);
-bool __wrap_rma_host_poll_network(struct rma *rma)
+bool __wrap_rma_host_poll(struct rma *rma);
+bool __wrap_rma_host_poll(struct rma *rma)
 {
     assert_ptr_equal(rma, engine);
     atomic_fetch_add(&polls, 1);
@@ -87,18 +87,18 @@ bool __wrap_rma_uses_packets(const struct rma *rma)
 {
     return rma == engine;
 }
-bool __wrap_rma_needs_host(const struct rma *rma);
-bool __wrap_rma_needs_host(const struct rma *rma)
+
+static bool is_done(poll_fn *fn)
 {
-    return rma == engine;
+    return fn(NULL) == DONE;
 }
 
-/* One round of MPICH's progress: what is done is forgotten. */
+/* What is done is forgotten by MPICH's progress. */
 static void progress(void)
 {
     int kept = 0;
     for (int i = 0; i < nheld; i++)
-        if (held[i](NULL) != DONE)
+        if (!is_done(held[i]))
             held[kept++] = held[i];
     nheld = kept;
 }
@@ -117,8 +117,8 @@ static int anew(void **state)
 static void polls_between_begin_and_end(void **state)
 {
     (void)state;
-    host_poll_mpich_begin(engine);
-    host_poll_mpich_begin(engine);
+    host_poll_mpich_begin(engine, true);
+    host_poll_mpich_begin(engine, true);
     assert_int_equal(started, 1);
     progress();
     progress();
@@ -134,9 +134,9 @@ static void polls_between_begin_and_end(void **state)
 static void goes_on_if_it_had_not_left(void **state)
 {
     (void)state;
-    host_poll_mpich_begin(engine);
+    host_poll_mpich_begin(engine, true);
     host_poll_mpich_end();
-    host_poll_mpich_begin(engine);
+    host_poll_mpich_begin(engine, true);
     assert_int_equal(started, 1);
     progress();
     assert_int_equal(atomic_load(&polls), 1);
@@ -146,10 +146,10 @@ static void goes_on_if_it_had_not_left(void **state)
 static void starts_again_after_it_has_left(void **state)
 {
     (void)state;
-    host_poll_mpich_begin(engine);
+    host_poll_mpich_begin(engine, true);
     host_poll_mpich_end();
     progress();
-    host_poll_mpich_begin(engine);
+    host_poll_mpich_begin(engine, true);
     assert_int_equal(started, 2);
     progress();
     assert_int_equal(atomic_load(&polls), 1);
@@ -159,10 +159,10 @@ static void a_refusal_may_be_asked_again(void **state)
 {
     (void)state;
     refuse = 1;
-    assert_int_equal(host_poll_mpich_begin(engine), 1);
+    assert_int_equal(host_poll_mpich_begin(engine, true), 1);
     host_poll_mpich_end();
     refuse = 0;
-    assert_int_equal(host_poll_mpich_begin(engine), 0);
+    assert_int_equal(host_poll_mpich_begin(engine, true), 0);
     assert_int_equal(started, 2);
     assert_int_equal(nheld, 1);
 }
@@ -174,23 +174,23 @@ static void a_refusal_is_told(void **state)
     static const struct {
         enum host_join joins;
         const char *error;
-    } hosts[] = {{HOST_JOIN_NETWORK, "(its error 1)"}, {HOST_JOIN_ALL, "(its error -2)"}};
+    } hosts[] = {{HOST_JOIN_BY_ASYNC, "(its error 1)"}, {HOST_JOIN_BY_OPAL, "(its error -2)"}};
     struct log_pipe lp;
     char text[500];
     log_to_pipe(&lp, LOG_LEVEL_WARN);
     for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
         joins = hosts[i].joins;
         refuse = 1;
-        host_poll_window_made(engine, &lp.log);
+        host_poll_window_made(engine, true, &lp.log);
         assert_non_null(strstr(log_text(&lp, text, sizeof text), "the host does not poll"));
         assert_non_null(strstr(text, hosts[i].error));
-        host_poll_window_made(engine, &lp.log);
+        host_poll_window_made(engine, true, &lp.log);
         assert_string_equal(log_text(&lp, text, sizeof text), ""); /* once */
         host_poll_end();
     }
-    joins = HOST_JOIN_NETWORK;
+    joins = HOST_JOIN_BY_ASYNC;
     refuse = 0;
-    host_poll_window_made(engine, &lp.log);
+    host_poll_window_made(engine, true, &lp.log);
     assert_string_equal(log_text(&lp, text, sizeof text), "");
     assert_int_equal(nheld, 1);
     host_poll_window_freed();
@@ -221,18 +221,18 @@ static void the_end_waits_for_who_is_inside(void **state)
     pthread_t poller, ender;
     atomic_store(&ended, false);
     atomic_store(&stay, true);
-    host_poll_mpich_begin(engine);
+    host_poll_mpich_begin(engine, true);
     assert_int_equal(pthread_create(&poller, NULL, another_thread, NULL), 0);
     while (!atomic_load(&inside))
         sched_yield();
-    assert_int_not_equal(held[0](NULL), DONE);
+    assert_false(is_done(held[0]));
     assert_int_equal(atomic_load(&polls), 1);
     assert_int_equal(pthread_create(&ender, NULL, ending_thread, NULL), 0);
     for (int i = 0; i < 1000; i++) {
         sched_yield();
         assert_false(atomic_load(&ended));
     }
-    assert_int_not_equal(held[0](NULL), DONE); /* not while it is still polled */
+    assert_false(is_done(held[0])); /* not while it is still polled */
     atomic_store(&stay, false);
     assert_int_equal(pthread_join(ender, NULL), 0);
     assert_false(atomic_load(&inside));
@@ -248,7 +248,7 @@ static void *calling_thread(void *arg)
     poll_fn *fn = arg;
     int done = 0;
     while (!atomic_load(&over))
-        done += fn(NULL) == DONE;
+        done += is_done(fn);
     return (void *)(intptr_t)done;
 }
 
@@ -260,20 +260,20 @@ static void ends_beside_polls_of_two_threads(void **state)
     pthread_t callers[2];
     void *done[2];
     atomic_store(&over, false);
-    host_poll_mpich_begin(engine);
+    host_poll_mpich_begin(engine, true);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&callers[i], NULL, calling_thread, (void *)held[0]), 0);
     for (int i = 0; i < 2000; i++) {
         host_poll_mpich_end();
         assert_false(atomic_load(&inside));
         nheld = 0; /* the callers have the function all the time */
-        host_poll_mpich_begin(engine);
+        host_poll_mpich_begin(engine, true);
     }
     host_poll_mpich_end();
     atomic_store(&over, true);
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_join(callers[i], &done[i]), 0);
-    const int last = held[0](NULL) == DONE;
+    const int last = is_done(held[0]);
     nheld = 0;
     assert_int_equal((intptr_t)done[0] + (intptr_t)done[1] + last, started);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_host_poll_ucx.c - the poll of the network in UCX's progress, in front of a UCX that the test
+ * test_host_poll_ucx.c - the poll in UCX's progress, in front of a UCX that the test
  * plays, and of calls that it makes as MPICH does.
  */
 #include "test/support/base_helper.h"
@@ -68,8 +68,8 @@ static _Atomic int polls;
 static _Atomic bool stay, inside; /* a poll lasts as long as stay is set */
 static bool comes_back;           /* it calls UCX itself */
 
-bool __wrap_rma_host_poll_network(struct rma *rma);
-bool __wrap_rma_host_poll_network(struct rma *rma)
+bool __wrap_rma_host_poll(struct rma *rma);
+bool __wrap_rma_host_poll(struct rma *rma)
 {
     assert_ptr_equal(rma, engine);
     atomic_fetch_add(&polls, 1);
@@ -82,21 +82,16 @@ bool __wrap_rma_host_poll_network(struct rma *rma)
     return true;
 }
 
-/* The host of host_poll.c, and a window that uses the network, or packets of its node alone. */
-static bool network = true;
+/* The host of host_poll.c, and a window that uses packets, or none. */
+static bool packets = true;
 enum host_join host_joins(void)
 {
-    return HOST_JOIN_NETWORK_BY_UCX;
+    return HOST_JOIN_BY_UCX;
 }
 bool __wrap_rma_uses_packets(const struct rma *rma);
 bool __wrap_rma_uses_packets(const struct rma *rma)
 {
-    return rma == engine;
-}
-bool __wrap_rma_needs_host(const struct rma *rma);
-bool __wrap_rma_needs_host(const struct rma *rma)
-{
-    return rma == engine && network;
+    return rma == engine && packets;
 }
 
 static int anew(void **state)
@@ -104,7 +99,7 @@ static int anew(void **state)
     (void)state;
     host_poll_ucx_end();
     comes_back = false;
-    network = true;
+    packets = true;
     atomic_store(&polls, 0);
     return 0;
 }
@@ -121,8 +116,8 @@ static void ucx_is_found_once(void **state)
 static void polls_between_begin_and_end(void **state)
 {
     (void)state;
-    host_poll_ucx_begin(engine);
-    host_poll_ucx_begin(engine);
+    host_poll_ucx_begin(engine, true);
+    host_poll_ucx_begin(engine, true);
     call();
     call();
     assert_int_equal(atomic_load(&polls), 2);
@@ -136,24 +131,24 @@ static void does_not_poll_within_a_poll(void **state)
 {
     (void)state;
     comes_back = true;
-    host_poll_ucx_begin(engine);
+    host_poll_ucx_begin(engine, true);
     call();
     call();
     assert_int_equal(atomic_load(&polls), 2);
 }
 
-/* As long as there are windows that use the network. */
+/* As long as there are windows that use packets. */
 static void polls_for_windows(void **state)
 {
     struct log log;
     (void)state;
     log_init(&log, LOG_LEVEL_WARN, 2, "test");
-    network = false;
-    host_poll_window_made(engine, &log);
+    packets = false;
+    host_poll_window_made(engine, true, &log);
     call();
     assert_int_equal(atomic_load(&polls), 0);
-    network = true;
-    host_poll_window_made(engine, &log);
+    packets = true;
+    host_poll_window_made(engine, true, &log);
     call();
     assert_int_equal(atomic_load(&polls), 1);
     host_poll_window_freed();
@@ -162,7 +157,7 @@ static void polls_for_windows(void **state)
     host_poll_window_freed();
     call();
     assert_int_equal(atomic_load(&polls), 2);
-    host_poll_window_made(engine, &log);
+    host_poll_window_made(engine, true, &log);
     host_poll_end();
     call();
     assert_int_equal(atomic_load(&polls), 2);
@@ -173,6 +168,24 @@ static void *another_thread(void *arg)
     (void)arg;
     call();
     return NULL;
+}
+
+/* Where one thread alone may call MPI, others come with UCX of their own. */
+static void polls_by_its_owner_alone(void **state)
+{
+    (void)state;
+    pthread_t other;
+    comes_back = true;
+    host_poll_ucx_begin(engine, false);
+    call();
+    call();
+    assert_int_equal(atomic_load(&polls), 2);
+    assert_int_equal(pthread_create(&other, NULL, another_thread, NULL), 0);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(atomic_load(&polls), 2);
+    host_poll_ucx_end();
+    call();
+    assert_int_equal(atomic_load(&polls), 2);
 }
 
 static _Atomic bool ended;
@@ -192,7 +205,7 @@ static void the_end_waits_for_who_is_inside(void **state)
     pthread_t poller, ender;
     atomic_store(&ended, false);
     atomic_store(&stay, true);
-    host_poll_ucx_begin(engine);
+    host_poll_ucx_begin(engine, true);
     assert_int_equal(pthread_create(&poller, NULL, another_thread, NULL), 0);
     while (!atomic_load(&inside))
         sched_yield();
@@ -228,13 +241,13 @@ static void ends_beside_polls_of_two_threads(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&callers[i], NULL, calling_thread, NULL), 0);
     for (int i = 0; i < 2000; i++) {
-        host_poll_ucx_begin(engine);
+        host_poll_ucx_begin(engine, true);
         if (i % 50 == 0)
             sched_yield();
         host_poll_ucx_end();
         assert_false(atomic_load(&inside));
     }
-    host_poll_ucx_begin(engine);
+    host_poll_ucx_begin(engine, true);
     while (atomic_load(&polls) == 0)
         sched_yield();
     atomic_store(&over, true);
@@ -249,6 +262,7 @@ int main(void)
         cmocka_unit_test_setup(polls_between_begin_and_end, anew),
         cmocka_unit_test_setup(does_not_poll_within_a_poll, anew),
         cmocka_unit_test_setup(polls_for_windows, anew),
+        cmocka_unit_test_setup(polls_by_its_owner_alone, anew),
         cmocka_unit_test_setup(the_end_waits_for_who_is_inside, anew),
         cmocka_unit_test_setup(ends_beside_polls_of_two_threads, anew),
     };

@@ -8,12 +8,12 @@
 #include "base/conf.h"
 #include "rma/path/assisted_choice.h"
 
-/* A contiguous put of 8 bytes in an active target epoch, not the first. */
-static const struct assisted_facts plain = {.len = 8, .copy = true, .contig = true, .again = true};
+/* A contiguous put of 8 bytes in an active target epoch. */
+static const struct assisted_facts plain = {.len = 8, .copy = true, .contig = true};
 
 /* The same in a passive target epoch, and its target polls. */
 static const struct assisted_facts polled = {
-    .len = 8, .copy = true, .contig = true, .again = true, .passive = true, .polled = true};
+    .len = 8, .copy = true, .contig = true, .passive = true, .polled = true};
 
 static void is(struct assisted_facts op, enum assisted_way way)
 {
@@ -36,8 +36,6 @@ static void small_copies_share_a_system_call(void **state)
     is(op, ASSISTED_QUEUE);
     WITH(plain, len = 1025);
     is(op, ASSISTED_AT_ONCE);
-    WITH(plain, again = false);
-    is(op, ASSISTED_FIRST); /* so the next one is queued */
     WITH(plain, contig = false);
     is(op, ASSISTED_AT_ONCE);
     WITH(plain, request = true);
