@@ -209,7 +209,9 @@ struct ch3_channel_ops {
     void (*disconnect)(struct ch3_channel *ch, struct ch3_vc *vc);
 
     /* CAP_WAIT. wait_fd returns the descriptor that becomes readable when poll has something to
-     * do; the same for the channel's whole life. It stays the channel's. */
+     * do; the same for the channel's whole life. It stays the channel's. -1: at the moment the
+     * descriptor would tell nothing, and somebody must poll (ch3_channel_unsent). Called without
+     * the lock. */
     int (*wait_fd)(struct ch3_channel *ch);
 
     /* CAP_WAIT. wait_begin returns whether a thread may now release the lock and block until the

@@ -247,6 +247,18 @@ static void send_away(const struct nmofi *nm)
         close(fd);
 }
 
+/* set_short notes since when a descriptor is lacking (0: none is). Until there is one the provider's
+ * listener is readable, and with it the descriptor on which threads block: these sleep for short
+ * times instead, as if something waited to be sent. */
+static void set_short(struct nmofi *nm, uint64_t since)
+{
+    if ((since != 0) == (nm->short_since != 0))
+        return;
+    nm->short_since = since;
+    atomic_store_explicit(&nm->is_short, since != 0, memory_order_relaxed);
+    ch3_channel_unsent(&nm->channel, since ? 1 : -1);
+}
+
 void nm_life_in_vain(struct nmofi *nm)
 {
     if (nm->listener < 0)
@@ -257,11 +269,10 @@ void nm_life_in_vain(struct nmofi *nm)
     nm->vain_look_at = now + VAIN_LOOK;
     struct pollfd pending = {.fd = nm->listener, .events = POLLIN};
     if (poll(&pending, 1, 0) <= 0 || has_descriptor(nm)) {
-        nm->short_since = 0;
+        set_short(nm, 0);
         return;
     }
-    if (!nm->short_since)
-        nm->short_since = now;
+    set_short(nm, now);
     if (now - nm->short_since < SHORT_PATIENCE)
         return;
     if (!nm->gave_up)

@@ -152,23 +152,26 @@ unsigned nm_poll(struct ch3_channel *ch)
         if (!nm->events)
             nm_life_in_vain(nm);
         (void)rearm(nm);
+    } else if (nm->short_since) {
+        nm_life_in_vain(nm);
     }
     return nm->events;
+}
+
+int nm_wait_fd(struct ch3_channel *ch)
+{
+    const struct nmofi *nm = nm_of(ch);
+    return atomic_load_explicit(&nm->is_short, memory_order_relaxed) ? -1 : nm->wait_fd;
 }
 
 bool nm_pending(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
-    struct pollfd fd = {.fd = nm->wait_fd, .events = POLLIN};
-    if (nm->wait_fd < 0 || poll(&fd, 1, 0) <= 0)
+    struct pollfd fd = {.fd = nm_wait_fd(ch), .events = POLLIN};
+    if (fd.fd < 0 || poll(&fd, 1, 0) <= 0)
         return false;
     atomic_store_explicit(&nm->asked, true, memory_order_relaxed);
     return true;
-}
-
-int nm_wait_fd(struct ch3_channel *ch)
-{
-    return nm_of(ch)->wait_fd;
 }
 
 bool nm_wait_begin(struct ch3_channel *ch)

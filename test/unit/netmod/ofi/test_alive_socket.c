@@ -105,14 +105,24 @@ static void no_descriptor_to_accept_with(void **state)
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
     use_up(&up);
     assert_int_equal(connect(fd, (const struct sockaddr *)nm->name.bytes, nm->name.len), 0);
-    for (int i = 0; i < POLLS / 2; i++, usleep(PAUSE_US))
+    assert_int_equal(nm_wait_fd(&nm->channel), nm->wait_fd);
+    for (int i = 0; i < POLLS / 2; i++, usleep(PAUSE_US)) {
         nm_life_in_vain(nm);
+        /* The descriptor is readable until there is one to accept with, so nobody blocks on it. */
+        assert_int_equal(nm_wait_fd(&nm->channel), -1);
+        assert_false(nm_pending(&nm->channel));
+        assert_true(ch3_unsent_must_poll(nm->channel.ch3));
+    }
     assert_false(nm->gave_up);
     for (int i = 0; i < POLLS; i++, usleep(PAUSE_US / 2))
         nm_life_in_vain(nm);
     assert_true(nm->gave_up);
     assert_non_null(strstr(log_text(&e[0].lp, text, sizeof text), "no file descriptor left"));
     give_back(&up);
+    usleep(PAUSE_US);
+    nm_life_in_vain(nm);
+    assert_int_equal(nm_wait_fd(&nm->channel), nm->wait_fd);
+    assert_false(ch3_unsent_must_poll(nm->channel.ch3));
     close(fd);
     close_pair(e);
 }
