@@ -20,7 +20,7 @@ case ${1-} in
 esac
 case ${2-} in "" | --update) ;; *) unknown_option "$2" --update ;; esac
 rows=$1/tools/doc-tables
-make -s -C "$1" tools/doc-tables || exit 1
+MAKEFLAGS= make -s -C "$1" tools/doc-tables >/dev/null || exit 1
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/mpi-rma-tables.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 143' INT TERM HUP

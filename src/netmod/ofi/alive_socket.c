@@ -247,9 +247,9 @@ static void send_away(const struct nmofi *nm)
         close(fd);
 }
 
-/* set_short notes since when a descriptor is lacking (0: none is). Until there is one the provider's
- * listener is readable, and with it the descriptor on which threads block: these sleep for short
- * times instead, as if something waited to be sent. */
+/* set_short notes since when a descriptor is lacking (0: none is). Until there is one the
+ * provider's listener is readable, and with it the descriptor on which threads block: these sleep
+ * for short times instead, as if something waited to be sent. */
 static void set_short(struct nmofi *nm, uint64_t since)
 {
     if ((since != 0) == (nm->short_since != 0))
