@@ -22,13 +22,13 @@
 
 #include "ch3/channel.h"
 
-#define PKT_VERSION 11
+#define PKT_VERSION 12
 #define PKT_MAX CH3_PACKET_MAX
 
 enum pkt_type {
     PKT_NONE = 0,
     PKT_OPS,         /* origin -> target: operations, and synchronization piggybacked */
-    PKT_POST,        /* target -> origin: exposure epoch number seq is open (MPI_Win_post) */
+    PKT_POST,        /* target -> origin, who has asked: seq exposure epochs were posted to it */
     PKT_OPEN,        /* target -> origin: the fence phase seq is open, or the lock is granted */
     PKT_ACK,         /* target -> origin: flush or unlock number seq is done */
     PKT_REPLY,       /* target -> origin: data for a get-like request */
@@ -48,7 +48,8 @@ enum pkt_type {
 enum pkt_flag {
     PKT_F_LOCK_SHARED = 1 << 0, /* first of a lock epoch: acquire, then apply */
     PKT_F_LOCK_EXCLUSIVE = 1 << 1,
-    PKT_F_WANT_OPEN = 1 << 2, /* more follows: tell the origin when the epoch is open */
+    PKT_F_WANT_OPEN = 1 << 2, /* tell the origin when the epoch is open; with PKT_F_COMPLETE: when
+                                 the next exposure epoch is posted to it */
     PKT_F_FLUSH = 1 << 3,     /* acknowledge when everything before and in this packet is applied;
                                  PKT_REPLY: acknowledges number seq as well */
     PKT_F_UNLOCK = 1 << 4,    /* release the lock, then acknowledge */
@@ -84,9 +85,11 @@ struct pkt_hdr {
                          means a lock; PKT_COUNTS: pairs in this packet; PKT_REGION: not 0 means
                          that the network reaches the region by itself */
     uint32_t total;  /* PKT_OPS with PKT_F_FENCE: bytes named in the phase, modulo 2^32; with a lock
-                        request: fences that the origin has passed; PKT_ERROR: struct pkt_refusal as
-                        a word; PKT_SYNC: enum mrma_err, with which the sender failed; PKT_COUNTS:
-                        the round, and PKT_COUNTS_BROKEN */
+                        request: fences that the origin has passed; of an access epoch of
+                        MPI_Win_start, and PKT_OPEN, PKT_ACK, PKT_REPLY: exposure epochs that the
+                        sender has posted to the receiver, MPI_MODE_NOCHECK not counted; PKT_ERROR:
+                        struct pkt_refusal as a word; PKT_SYNC: enum mrma_err, with which the sender
+                        failed; PKT_COUNTS: the round, and PKT_COUNTS_BROKEN */
     uint64_t offset; /* PKT_OPS with PKT_F_FLUSH or PKT_F_UNLOCK: the number that the PKT_ACK
                         returns; PKT_COUNTS: pairs of the round that follow in further packets;
                         PKT_REGION_ASK: an address; PKT_REGION_GONE: that of the region; PKT_ERROR:

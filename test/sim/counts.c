@@ -177,8 +177,8 @@ static int fence_links(int nproc, int peers)
 static const struct pattern patterns[] = {
     {"fence, 4 neighbours", 4, 1, fence_round, fence_data, fence_all, fence_trips, fence_links,
      "4 + ceil(log2 P)", "at most 4 + 2 ceil(log2 P)"},
-    {"PSCW, 4 neighbours", 4, 1, pscw_round, each, twice, one_trip, each, "2 d", "d"},
-    {"PSCW, 26 neighbours", 26, 1, pscw_round, each, twice, one_trip, each, "2 d", "d"},
+    {"PSCW, 4 neighbours", 4, 1, pscw_round, each, each, one_trip, each, "d", "d"},
+    {"PSCW, 26 neighbours", 26, 1, pscw_round, each, each, one_trip, each, "d", "d"},
     {"lock_all, flush of 4", 4, 1, flush_round, each, twice, two_trips, each, "2 d", "d"},
     {"lock, 1 put, unlock", 1, 1, lock_round, each, twice, two_trips, one_each_way, "2", "2"},
     {"lock, 100 puts, unlock", 1, 100, lock_round, each, twice, two_trips, one_each_way, "2", "2"},

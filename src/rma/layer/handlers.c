@@ -67,11 +67,20 @@ static bool is_told_by_memory(const struct rma_target *t)
     return t->ctl != NULL;
 }
 
+/* How many exposure epochs t has posted to this process comes with several types. */
+static bool take_posts(struct win *w, struct rma_target *t, uint32_t posts)
+{
+    if (likely(is_told_by_memory(t) || issue_got_posts(t, posts)))
+        return true;
+    refuse(w, t, "post", posts);
+    return false;
+}
+
 static void on_ops(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w)
+    if (w && (hdr->epoch != PKT_EPOCH_PSCW || take_posts(w, t, hdr->total)))
         target_ops(w, t, hdr, body);
 }
 
@@ -80,7 +89,7 @@ static void on_post(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
     (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && (is_told_by_memory(t) || !issue_got_post(t, hdr->seq)))
+    if (w && (is_told_by_memory(t) || !issue_got_posts(t, hdr->seq)))
         refuse(w, t, "post", hdr->seq);
 }
 
@@ -88,7 +97,8 @@ static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
 {
     (void)body;
     struct rma_target *t;
-    if (find(ctx, from, hdr, &t))
+    struct win *w = find(ctx, from, hdr, &t);
+    if (w && take_posts(w, t, hdr->total))
         issue_got_open(t, hdr->seq, hdr->count != 0);
 }
 
@@ -97,7 +107,7 @@ static void on_ack(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, co
     (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && !issue_got_ack(t, hdr->seq))
+    if (w && take_posts(w, t, hdr->total) && !issue_got_ack(t, hdr->seq))
         refuse(w, t, "acknowledgement", hdr->seq);
 }
 
@@ -105,7 +115,7 @@ static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, 
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (!w)
+    if (!w || !take_posts(w, t, hdr->total))
         return;
     const bool taken = origin_reply(
         w, t, hdr, body); /* otherwise somebody may wait for ever for what it acknowledges */

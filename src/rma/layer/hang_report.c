@@ -89,11 +89,24 @@ static void say_ranks(struct win *w, const char *what, const struct win_group *g
     say(w, &l);
 }
 
+static bool unposted(const struct rma_target *t)
+{
+    return t->in &&
+           !seq_reached(atomic_load_explicit(&t->in->posts, memory_order_relaxed), t->posts_due);
+}
+
 static bool no_post(const struct win *w, const struct rma_target *t)
 {
     (void)w;
-    return t->in &&
-           !seq_reached(atomic_load_explicit(&t->in->posts, memory_order_relaxed), t->posts_due);
+    return t->ctl && unposted(t);
+}
+
+/* A packet peer says that it has posted where this process needs to know, or with a reply. */
+static bool no_word_of_post(const struct win *w, const struct rma_target *t)
+{
+    const struct pkt_target *pt = t->pkt;
+    return !t->ctl && pt && pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed) &&
+           (pt->needs_open || pt->replies) && unposted(t);
 }
 
 static bool no_complete(const struct win *w, const struct rma_target *t)
@@ -228,8 +241,10 @@ static void say_details(struct win *w, const struct rma_wait *wait)
 {
     const struct win_group all = {.n = w->nproc},
                            node = {.ranks = w->memory_ranks, .n = w->nmemory};
-    if (epoch_now(&w->epoch) == EPOCH_PSCW)
+    if (epoch_now(&w->epoch) == EPOCH_PSCW) {
         say_ranks(w, "no MPI_Win_post of rank", pscw_access(w), no_post);
+        say_ranks(w, "no word of an MPI_Win_post from rank", pscw_access(w), no_word_of_post);
+    }
     if (w->epoch.exposed)
         say_ranks(w, "no MPI_Win_complete of rank", pscw_exposure(w), no_complete);
     if (wait->phase == RMA_WAIT_FENCE && fence_counts_used(w))

@@ -357,17 +357,14 @@ int issue_unlock_all(struct win *w)
 
 /* ---- posts, and answers ---- */
 
-int issue_post(struct win *w, struct rma_target *t, uint32_t seq)
+bool issue_got_posts(struct rma_target *t, uint32_t posts)
 {
-    int err = win_send_header(w, t, PKT_POST, seq, 0, 0, 0);
-    return err == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : err;
-}
-
-bool issue_got_post(struct rma_target *t, uint32_t seq)
-{
-    if (seq != atomic_load_explicit(&t->in->posts, memory_order_relaxed) + 1)
+    const uint32_t known = atomic_load_explicit(&t->in->posts, memory_order_relaxed);
+    if (likely(seq_reached(known, posts)))
+        return true;
+    if (!seq_reached(t->starts + 1, posts))
         return false;
-    atomic_store_explicit(&t->in->posts, seq,
+    atomic_store_explicit(&t->in->posts, posts,
                           memory_order_release); /* pairs with has_posted of early.c */
     if (t->pkt)
         pkt_word_came(t->pkt);

@@ -12,10 +12,10 @@
  * known to have begun, since it waits for nothing else.
  *
  * The answer to a later packet tells nothing more about earlier ones. Either it was known before,
- * since the post or the acknowledgement of the earlier epoch took the same way back in front of the
- * answer; or the answer itself tells that the epoch has begun, since a target grants a lock, and
- * does an operation of an epoch without a lock, only when it has passed the fences that this
- * process has passed.
+ * since the acknowledgement of the earlier epoch took the same way back in front of the answer; or
+ * the answer itself tells that the epoch has begun: it has the number of posts, and a target grants
+ * a lock, and does an operation of an epoch without a lock, only when it has passed the fences that
+ * this process has passed.
  *
  * All under the engine's lock.
  */

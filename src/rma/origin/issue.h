@@ -70,11 +70,6 @@ bool issue_is_open(const struct rma_target *t);
  * packet of this epoch, and so may never answer. May wait. */
 int issue_await_open(struct win *w, struct rma_target *t);
 
-/* issue_post tells t, an origin of this process's exposure epoch, that the epoch has begun. seq is
- * the number of this epoch among those that t is told of; epochs with MPI_MODE_NOCHECK are told to
- * nobody and are not counted. Under the engine's lock. */
-int issue_post(struct win *w, struct rma_target *t, uint32_t seq);
-
 /* issue_closing sets whether MPI_Win_fence is ending a fence phase (closing). While it is, packets
  * belong to that phase, although by the state of the window its epoch is over already. Takes the
  * engine's lock, does not wait. */
@@ -200,9 +195,10 @@ int issue_confirm(struct win *w);
 
 /* ---- for the handlers of packets; under the engine's lock ---- */
 
-/* issue_got_post counts the post number seq that has come from t. Returns false if it is not the
- * next one: the packet is to be refused. */
-bool issue_got_post(struct rma_target *t, uint32_t seq);
+/* issue_got_posts notes that t has posted so many exposure epochs to this process. A number less
+ * than the known one has left t before. Returns false if t cannot have posted so many, since an
+ * exposure follows the end of the access epoch before: the packet is to be refused. */
+bool issue_got_posts(struct rma_target *t, uint32_t posts);
 
 /* issue_got_open takes t's answer to pkt_ask_open: if lock is true, the lock that was asked for as
  * number seq is granted; otherwise t has begun the fence phase seq. An answer that is out of date

@@ -6,8 +6,9 @@
  * Speculative exposure: packets may leave early, before their epoch is known to be open at the
  * target, which parks them until then; so an epoch of few packets costs one one-way delay. The
  * number of packets of a pair that may be early (early.h) is bounded, over all epochs of the pair,
- * and so is what a target parks: the next packet waits for the target's word (its post, or
- * PKT_OPEN, for which a previous packet has asked).
+ * and so is what a target parks: the next packet waits for the target's word (PKT_POST or
+ * PKT_OPEN), for which a previous packet has asked. Between processes that put to each other nobody
+ * has to ask: the packet that ends an access epoch tells what its sender has posted.
  *
  * A target parks at most PKT_PARKED_MAX packets of a pair. Every packet that leaves by
  * pkt_send_open waits while EARLY_MAX packets are early, also flushes and ends of epochs without
@@ -21,17 +22,17 @@
  * The target's word comes without a further call of this process. The first packet that is left may
  * belong to:
  *
- *   the present epoch   the word was asked for, or is a post
- *   an earlier PSCW     the word is a post, for which MPI_Win_complete might have waited (MPI 4.1,
- *                       12.5.2)
+ *   the present epoch   the word was asked for, by the end of the last access epoch where it is a
+ *                       post that comes unasked
+ *   an earlier PSCW     the word is that of the present epoch, which also tells what was posted
  *   an earlier phase    the word is the end of its fence, where it had operations
  *   an earlier lock     the word is the acknowledgement for which its unlock has asked
  *                       (mpirma_weak_unlock)
  *
- * So a call that waits here waits for a call of another process for which the standard allows an
- * earlier call, or this one, to wait. No correct program makes that other call depend on what this
- * process does later. Every wait makes progress: requests of others to this process as a target are
- * served meanwhile.
+ * So a call that waits here waits for calls of another process for which the standard allows
+ * earlier calls, or this one, to wait, as MPI_Win_complete for the post (MPI 4.1, 12.5.2). No
+ * correct program makes those other calls depend on what this process does later. Every wait makes
+ * progress: requests of others to this process as a target are served meanwhile.
  *
  * Locks: the engine's, held by the caller; waits are without it.
  */
@@ -150,7 +151,8 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
                                   .room = ROOM_FIRST,
                                   .used = sizeof(struct pkt_hdr),
                                   .lock_seq = w->first_number,
-                                  .open_seq = w->phase, /* not the present one */
+                                  .open_seq = w->phase,              /* not the present one */
+                                  .post_asked = w->first_number - 1, /* none */
                                   .acks_due = w->first_number,
                                   .acks_seen = w->first_number,
                                   .written = w->first_number,
@@ -166,6 +168,8 @@ struct pkt_target *pkt_target_get(struct win *w, struct rma_target *t)
     if (pt->epoch_seen != gen) {
         pt->epoch_seen = gen;
         pt->asked = pt->awaited = pt->refused = false;
+        pt->needs_open = false;
+        pt->packets = 0;
         pt->packed = 0;
         if (epoch_now(&w->epoch) == EPOCH_LOCK_ALL && pkt_epoch_kind(pt) == PKT_EPOCH_LOCK) {
             pt->lock = PKT_LOCK_DUE;
@@ -243,6 +247,12 @@ static bool may_send(void *arg)
     return pkt_epoch_is_open(pt) || pkt_may_send_early(pt, 1) || nothing || pt->refused;
 }
 
+/* Does the target say unasked when the present epoch has begun there? Nobody asks twice. */
+static bool comes_unasked(const struct pkt_target *pt)
+{
+    return epoch_now(&pt->win->epoch) == EPOCH_PSCW && pt->post_asked == pt->target->posts_due;
+}
+
 /* count_early is called when a packet leaves, and counts it if it is early. If more packets of the
  * epoch will follow, the packet also asks the target, in time, to say when the epoch is open. */
 static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
@@ -253,16 +263,32 @@ static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
     /* An acknowledgement says that the epoch is open, too, and so does a reply in a lock epoch.
      * Short epochs need not know. */
     const bool reported = hdr->flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->asks);
-    if (more && !pt->asked && hdr->epoch != PKT_EPOCH_PSCW && !reported &&
+    if (more && !pt->asked && !comes_unasked(pt) && !reported &&
         2 * early_left(pt) >= most_early(pt)) {
         hdr->flags |= PKT_F_WANT_OPEN;
         pt->asked = true;
     }
 }
 
+/* The end of an access epoch leaves. It asks for the post of the next one where that is likely to
+ * be needed: an epoch like this one does not fit into what may be early, or, where several packets
+ * may be early, half of them are, since nothing that the target sends says more. */
+static void ask_next_post(struct pkt_target *pt, struct pkt_hdr *hdr)
+{
+    const unsigned most = most_early(pt);
+    if (!pt->asked && !pt->needs_open && pt->packets <= most &&
+        (most == 1 || 2 * early_left(pt) < most))
+        return;
+    hdr->flags |= PKT_F_WANT_OPEN;
+    pt->post_asked = pt->target->posts_due + 1;
+}
+
 int pkt_ask_open(struct pkt_target *pt)
 {
-    if (pt->asked || pkt_epoch_is_open(pt) || epoch_now(&pt->win->epoch) == EPOCH_PSCW)
+    if (pkt_epoch_is_open(pt))
+        return MRMA_SUCCESS;
+    pt->needs_open = true;
+    if (pt->asked || comes_unasked(pt))
         return MRMA_SUCCESS;
     struct pkt_hdr hdr = pkt_ops_header(pt);
     hdr.flags = PKT_F_WANT_OPEN;
@@ -336,9 +362,13 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
     hdr->len = pt->used;
     hdr->flags = flags;
     hdr->count = pt->count;
-    hdr->total = flags & PKT_F_FENCE ? (uint32_t)pt->phase_bytes : 0;
+    if (flags & PKT_F_FENCE)
+        hdr->total = (uint32_t)pt->phase_bytes;
     pkt_take_lock(pt, hdr);
     count_early(pt, hdr, more);
+    pt->packets++;
+    if (flags & PKT_F_COMPLETE)
+        ask_next_post(pt, hdr);
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK)) {
         hdr->offset = ++pt->acks_due;
         pt->last_op = win_last_op(pt->win);
@@ -492,6 +522,10 @@ bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req)
 int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
 {
     int err = MRMA_SUCCESS;
+    if (packets > most_early(pt))
+        pt->needs_open = true;
+    else
+        pt->packets += (uint32_t)packets;
     if (pt->count && !overtakes)
         err = pkt_send_open(pt, 0, true);
     if (err || pkt_epoch_is_open(pt))

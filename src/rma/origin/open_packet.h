@@ -105,8 +105,8 @@ bool pkt_may_send_early(const struct pkt_target *pt, size_t packets);
 bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req);
 
 /* pkt_ask_open asks the target to say when the epoch is open, unless it is known to be open, the
- * target was asked already, or the target says so unasked (MPI_Win_post). Returns the errors of
- * pkt_send. Does not wait. */
+ * target was asked already, or the end of the last access epoch has asked for the post. Returns the
+ * errors of pkt_send. Does not wait. */
 int pkt_ask_open(struct pkt_target *pt);
 
 /* pkt_open_soon is called for an operation that must not be sent before the epoch is open and that

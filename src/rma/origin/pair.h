@@ -31,13 +31,16 @@ struct pkt_target {
     uint64_t phase_bytes; /* bytes named by the records of the present fence phase */
     enum { PKT_LOCK_NONE, PKT_LOCK_DUE, PKT_LOCK_SENT, PKT_LOCK_HELD } lock;
     bool asked;          /* PKT_F_WANT_OPEN was sent in this epoch */
+    bool needs_open;     /* an operation of this epoch must wait until it is open there */
     bool awaited;        /* an operation of this epoch has waited for the target */
     bool refused;        /* the target has refused a whole packet of this epoch, and may never open
                             it */
     uint32_t lock_seq;   /* number of the lock epoch */
     uint32_t open_seq;   /* 1 + the last fence phase known to have begun there */
+    uint32_t packets;    /* packets of this epoch that have left */
+    uint32_t post_asked; /* the epoch, as rma_target.posts_due, whose post comes unasked */
     struct early early;  /* packets that may wait at the target, of all epochs */
-    uint64_t epoch_seen; /* window generation that asked and awaited belong to */
+    uint64_t epoch_seen; /* window generation of "this epoch" */
     uint32_t acks_due, acks_seen; /* numbers of flush and unlock requests */
     uint64_t last_op;             /* last operation issued before the last such request, for traces
                                      (traced.h) */

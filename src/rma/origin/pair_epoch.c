@@ -40,6 +40,7 @@ struct pkt_hdr pkt_ops_header(const struct pkt_target *pt)
     hdr.seq = hdr.epoch == PKT_EPOCH_LOCK   ? pt->lock_seq
               : hdr.epoch == PKT_EPOCH_PSCW ? pt->target->starts
                                             : pt->win->phase;
+    hdr.total = hdr.epoch == PKT_EPOCH_PSCW ? pt->target->posted : 0;
     return hdr;
 }
 

@@ -344,6 +344,7 @@ int rdma_open(struct pkt_target *pt, const struct rma_req *req)
 {
     pkt_target_touch(pt);
     const int err = pkt_await_unlocked(pt);
+    pt->needs_open = true;
     if (err || pkt_epoch_is_open(pt))
         return err;
     return pkt_may_defer(pt, req) ? pkt_open_soon(pt) : pkt_await_open(pt);

@@ -190,7 +190,7 @@ static int memory_access(struct win *w, struct rma_target *t)
 static int memory_post(struct win *w, struct rma_target *t)
 {
     (void)w;
-    atomic_store_explicit(&t->out->posts, ++t->sync.posts_sent,
+    atomic_store_explicit(&t->out->posts, ++t->posted,
                           memory_order_release); /* pairs with has_posted */
     wake(t);
     return MRMA_SUCCESS;

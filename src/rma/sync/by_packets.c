@@ -11,6 +11,7 @@
 #include "rma/path/path.h"
 #include "rma/progress/wait.h"
 #include "rma/sync/sync.h"
+#include "rma/target/target.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/send_header.h"
 
@@ -38,7 +39,9 @@ static int packets_access(struct win *w, struct rma_target *t)
 
 static int packets_post(struct win *w, struct rma_target *t)
 {
-    return issue_post(w, t, ++t->sync.posts_sent);
+    t->posted++;
+    const int told = target_post(w, t);
+    return told == MRMA_ERR_PROC_FAILED ? rma_lost(w, t) : told;
 }
 
 static bool packets_completed(const struct rma_target *t)

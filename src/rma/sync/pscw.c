@@ -3,12 +3,12 @@
  * pscw.c - MPI_Win_start, _complete, _post, _wait, _test (MPI 4.1, 12.5.2).
  *
  * Counters that only grow, two per ordered pair: posts (target to origin) and ends of access epochs
- * (origin to target). The table of the other side brings them there (by_memory.c, by_packets.c);
- * MPI_Win_wait compares numbers in both cases. MPI_Win_start does not wait, and operations do not
- * either: MPI_Win_complete waits where an operation must (path/deferred.h). MPI_MODE_NOCHECK: no
- * post is sent, none is waited for. Between post and wait small puts may lie in stages
- * (path/stage.h): MPI_Win_wait copies them to their place after it has seen the end of the epoch,
- * which was stored after they were published.
+ * (origin to target). The table of the other side brings them there and decides whether a post is
+ * sent at all (by_memory.c, by_packets.c); MPI_Win_wait compares numbers in both cases.
+ * MPI_Win_start does not wait, and operations do not either: MPI_Win_complete waits where an
+ * operation must (path/deferred.h). MPI_MODE_NOCHECK: no post is told, none is waited for. Between
+ * post and wait small puts may lie in stages (path/stage.h): MPI_Win_wait copies them to their
+ * place after it has seen the end of the epoch, which was stored after they were published.
  */
 #include <stdlib.h>
 #include <string.h>

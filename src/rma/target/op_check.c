@@ -20,7 +20,7 @@
 /* The flags that may be piggybacked on the packets of an epoch. */
 static const uint8_t may_piggyback[PKT_EPOCH_LAST] = {
     [PKT_EPOCH_FENCE] = PKT_F_WANT_OPEN | PKT_F_FENCE,
-    [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
+    [PKT_EPOCH_PSCW] = PKT_F_WANT_OPEN | PKT_F_COMPLETE,
     [PKT_EPOCH_LOCK] = PKT_F_LOCK_SHARED | PKT_F_LOCK_EXCLUSIVE | PKT_F_LOCK_ALL | PKT_F_WANT_OPEN |
                        PKT_F_FLUSH | PKT_F_UNLOCK,
     [PKT_EPOCH_NOCHECK] = PKT_F_WANT_OPEN | PKT_F_FLUSH,

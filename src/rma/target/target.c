@@ -131,7 +131,7 @@ static void take_effect(struct pkt_origin *po, uint8_t flags, uint32_t total, ui
     if (flags & PKT_F_UNLOCK)
         lock_queue_release(po);
     if (flags & (PKT_F_FLUSH | PKT_F_UNLOCK))
-        (void)win_send_header(w, t, PKT_ACK, (uint32_t)ack, 0, 0, 0);
+        (void)win_send_header(w, t, PKT_ACK, (uint32_t)ack, 0, t->posted, 0);
     if (flags & PKT_F_COMPLETE)
         atomic_fetch_add_explicit(&t->in->completes, 1,
                                   memory_order_release); /* pairs with packets_completed */
@@ -192,13 +192,40 @@ static void piggyback_behind_replies(struct pkt_origin *po, const struct pkt_hdr
         piggyback_done(&pb->stream, err);
 }
 
+static int tell_posts(struct win *w, struct rma_target *t)
+{
+    return win_send_header(w, t, PKT_POST, t->posted, 0, 0, 0);
+}
+
+int target_post(struct win *w, struct rma_target *t)
+{
+    struct pkt_origin *po = t->from;
+    if (likely(!po || !po->wants_post))
+        return MRMA_SUCCESS;
+    po->wants_post = false;
+    return tell_posts(w, t);
+}
+
+/* answer_open answers an origin that asks when its epoch is open: it is, since this packet of the
+ * epoch is applied. With the end of an access epoch the origin asks for the next post, which this
+ * process cannot have made yet: its present exposure lasts until that end has taken effect. */
+static void answer_open(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
+{
+    if (flags & PKT_F_COMPLETE)
+        po->wants_post = true;
+    else if (hdr->epoch == PKT_EPOCH_PSCW)
+        (void)tell_posts(po->win, po->origin);
+    else
+        (void)win_send_header(po->win, po->origin, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK,
+                              po->origin->posted, 0);
+}
+
 /* follow carries out the piggybacked synchronization of a packet whose records have been applied or
  * refused. */
 static void follow(struct pkt_origin *po, const struct pkt_hdr *hdr, uint8_t flags)
 {
     if (flags & PKT_F_WANT_OPEN)
-        (void)win_send_header(po->win, po->origin, PKT_OPEN, hdr->seq, hdr->epoch == PKT_EPOCH_LOCK,
-                              0, 0);
+        answer_open(po, hdr, flags);
     piggyback_behind_replies(po, hdr,
                              flags & (PKT_F_FLUSH | PKT_F_UNLOCK | PKT_F_COMPLETE | PKT_F_FENCE));
 }
@@ -347,7 +374,7 @@ static void refuse_unposted(struct pkt_origin *po, const struct pkt_hdr *hdr, co
         target_refuse_records(po->win, po->origin, hdr, body, MRMA_ERR_RMA_SYNC);
     end.count = 0;
     end.len = sizeof end;
-    if (hdr->flags & PKT_F_COMPLETE)
+    if (hdr->flags & (PKT_F_COMPLETE | PKT_F_WANT_OPEN))
         keep(po, &end, body);
 }
 

@@ -43,6 +43,7 @@ struct pkt_origin {
     uint32_t phase_bytes;        /* bytes named by the records of the present fence phase; comes
                                     round */
     uint32_t marked;             /* 1 + the fence phase whose marker came last */
+    bool wants_post;             /* the next post to the origin is told at once */
     struct type_table *types;    /* datatypes that the origin has defined; NULL until used */
     bool told_lost;    /* it was told, while it waited for the lock, which process is lost */
     bool phase_broken; /* some records of the phase could not be read, and the origin knows this */
@@ -58,6 +59,11 @@ void target_init(struct win *w);
  * epoch has not begun here or its lock is not held; or refused. hdr and body are those of a
  * ch3_handler. */
 void target_ops(struct win *w, struct rma_target *t, const struct pkt_hdr *hdr, const void *body);
+
+/* target_post tells t that exposure epochs were posted to it (rma_target.posted), if t has asked
+ * for this at the end of its last access epoch; otherwise t learns of it by the next packet to it
+ * that tells of posts. Returns the errors of win_send_header. */
+int target_post(struct win *w, struct rma_target *t);
 
 /* target_unpark_all applies what is parked of w as far as it may be applied now. It is called
  * whenever an epoch has begun here. */

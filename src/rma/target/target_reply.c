@@ -38,6 +38,7 @@ static struct pkt_hdr reply_header(const struct win *w, const struct rma_target 
 {
     struct pkt_hdr hdr = win_header(w, t, PKT_REPLY);
     hdr.count = parts;
+    hdr.total = t->posted;
     hdr.len = (uint32_t)(sizeof hdr + len);
     return hdr;
 }

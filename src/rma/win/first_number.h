@@ -26,10 +26,9 @@ static inline void first_number_signals(struct win_signals *signals, uint32_t fi
  * present epoch. */
 static inline void first_number_target(const struct win *w, struct rma_target *t)
 {
-    t->starts = t->posts_due = t->exposures = w->first_number;
+    t->starts = t->posts_due = t->exposures = t->posted = w->first_number;
     t->started_in = w->start_count - 1;
     stage_first_target(&t->stage, w->first_number);
-    sync_first_target(&t->sync, w->first_number);
     first_number_signals(&t->signals, w->first_number);
 }
 

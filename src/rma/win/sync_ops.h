@@ -37,8 +37,8 @@ struct sync_ops {
      * MRMA_ERR_RMA_SYNC, too: t has refused the epoch. May wait. */
     int (*await)(struct win *w, struct rma_target *t);
 
-    /* post lets t know that an exposure epoch of this process has begun. Under the engine's lock.
-     */
+    /* post notes that an exposure epoch of this process for t has begun, and lets t know, at once
+     * or, where t does not wait for that, with what it is told next. Under the engine's lock. */
     int (*post)(struct win *w, struct rma_target *t);
 
     /* complete lets t know that the access epoch to it ends, behind all operations of the epoch.

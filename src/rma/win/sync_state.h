@@ -62,7 +62,6 @@ struct sync_win {
 
 /* In struct rma_target. */
 struct sync_target {
-    uint32_t posts_sent;           /* posts sent to it, those with MPI_MODE_NOCHECK not counted */
     struct list_node counted_link; /* in sync_win.counted */
 };
 
@@ -72,12 +71,6 @@ static inline void sync_first_signals(struct sync_signals *signals, uint32_t fir
 {
     for (int kind = 0; kind < BARRIER_KINDS; kind++)
         atomic_init(&signals->barriers[kind].entered, first);
-}
-
-/* sync_first_target sets the counters of a target that is being made to first. */
-static inline void sync_first_target(struct sync_target *target, uint32_t first)
-{
-    target->posts_sent = first;
 }
 
 /* sync_first_win sets the counters of a window that is being made to first. */

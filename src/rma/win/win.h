@@ -52,7 +52,8 @@
 
 /* Signals from one peer, as counters that only grow (and come round). */
 struct win_signals {
-    _Atomic uint32_t posts;     /* exposure epochs posted to me */
+    _Atomic uint32_t posts;     /* exposure epochs posted to me; by a packet peer: as far as it has
+                                   said so */
     _Atomic uint32_t completes; /* access epochs of a packet peer to me that are complete; memory
                                    peers signal theirs in stages: stage.c */
     _Atomic uint32_t left;    /* this process's generation of a window that the peer has abandoned:
@@ -198,6 +199,7 @@ struct rma_target {
     uint32_t posts_due;         /* how many posts must have come for the present access epoch */
     uint32_t started_in;        /* win->start_count of the last start that names it */
     uint32_t exposures;         /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
+    uint32_t posted;            /* and without these, of which it may have to hear */
     uint32_t remote_win, remote_gen; /* how it knows this window */
     struct pkt_target *pkt;          /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */

@@ -150,7 +150,7 @@ static void test_wrong_header(void **state)
 {
     static const uint8_t may_piggyback[PKT_EPOCH_LAST] = {
         [PKT_EPOCH_FENCE] = PKT_F_FENCE | PKT_F_WANT_OPEN,
-        [PKT_EPOCH_PSCW] = PKT_F_COMPLETE,
+        [PKT_EPOCH_PSCW] = PKT_F_COMPLETE | PKT_F_WANT_OPEN,
         [PKT_EPOCH_LOCK] = (uint8_t) ~(PKT_F_FENCE | PKT_F_COMPLETE),
         [PKT_EPOCH_NOCHECK] = PKT_F_WANT_OPEN | PKT_F_FLUSH};
     struct craft c;
@@ -207,7 +207,7 @@ static void add_parts(struct craft *c, const struct part *parts, size_t n)
     craft_hdr(c)->count = (uint32_t)n;
 }
 
-/* Nothing has been asked, so no acknowledgement, reply, post or barrier is due. */
+/* Nothing has been asked, so no acknowledgement, reply or barrier is due. */
 static void test_not_due(void **state)
 {
     static const uint32_t numbers[] = {0, 1, 2, 77, UINT32_MAX};
@@ -222,14 +222,38 @@ static void test_not_due(void **state)
         add_parts(&c, &(struct part){numbers[i], 0, 8, (const unsigned char *)"12345678"}, 1);
         check_refused(0, 1, &c);
         if (numbers[i] != 1) {
-            begin(&c, PKT_POST)->seq = numbers[i];
-            check_refused(0, 1, &c);
-        }
-        if (numbers[i] != 1) {
             begin(&c, PKT_SYNC)->seq = numbers[i];
             check_refused(0, 1, &c);
         }
     }
+}
+
+/* More posts than access epochs were started, and one. Fewer than are known have come late. */
+static void test_posts(void **state)
+{
+    static const uint32_t many[] = {2, 77, INT32_MAX};
+    const struct rma_target *t = win_peek(win[1], 0);
+    struct craft c;
+    (void)state;
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        begin(&c, PKT_POST)->seq = many[i];
+        check_refused(0, 1, &c);
+        begin(&c, PKT_OPS)->epoch = PKT_EPOCH_PSCW;
+        craft_hdr(&c)->total = many[i];
+        check_refused(0, 1, &c);
+        static const int answers[] = {PKT_OPEN, PKT_ACK, PKT_REPLY};
+        for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) {
+            begin(&c, answers[k])->total = many[i];
+            check_refused(0, 1, &c);
+        }
+    }
+    assert_int_equal(atomic_load(&t->in->posts), 0);
+    for (uint32_t posts = 2; posts--;) {
+        begin(&c, PKT_POST)->seq = posts;
+        craft_send(fabric, 0, 1, &c);
+        assert_int_equal(atomic_load(&t->in->posts), 1);
+    }
+    atomic_store(&t->in->posts, 0);
 }
 
 /* An epoch is not opened by the word for another one. */
@@ -481,6 +505,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_wrong_rank, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_header, setup, teardown),
         cmocka_unit_test_setup_teardown(test_not_due, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_posts, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_open, setup, teardown),
         cmocka_unit_test_setup_teardown(test_wrong_reply, setup, teardown),
         cmocka_unit_test_setup_teardown(test_requests_come_round, setup, teardown),

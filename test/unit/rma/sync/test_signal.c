@@ -181,7 +181,7 @@ static void stages_nearly_wrapped(const struct stage_row *row)
 static void nearly_wrapped(struct hand *h, struct rma_target *to_left, struct rma_target *to_right)
 {
     (void)h;
-    to_left->sync.posts_sent = to_left->exposures = nearly;
+    to_left->posted = to_left->exposures = nearly;
     to_right->starts = to_right->posts_due = to_right->stage.posts_seen = nearly;
     atomic_store(&to_right->in->posts, nearly);
     stages_nearly_wrapped(&to_left->stage.in);
@@ -272,7 +272,7 @@ static void stage_body(struct hand *h, struct board *b)
         peer->starts = peer->posts_due = peer->stage.posts_seen = nearly;
         atomic_store(&peer->in->posts, nearly);
     } else {
-        peer->exposures = peer->sync.posts_sent = nearly;
+        peer->exposures = peer->posted = nearly;
         stages_nearly_wrapped(&peer->stage.in);
     }
     wait_for_all(b, 2);
