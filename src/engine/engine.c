@@ -233,6 +233,7 @@ void engine_destroy(struct engine *e)
 {
     engine_agent_end(e);
     polling_end(&e->own->polling);
+    engine_peer_await_readers(e); /* two that wait for each other here have both ended */
     rma_fini(&e->rma);
     engine_net_fini(e);
     engine_peer_fini(e);

@@ -149,6 +149,11 @@ void engine_peer_init(struct engine *e);
 /* engine_peer_close closes all connections over the network, before their channel is closed. */
 void engine_peer_close(struct engine *e);
 
+/* engine_peer_await_readers waits until the peers that this process has sent something through a
+ * ring have mapped that ring, for as long as they live and ten seconds at most. They can read it
+ * afterwards although this process has given its memory back. */
+void engine_peer_await_readers(struct engine *e);
+
 /* engine_peer_fini frees all peers. */
 void engine_peer_fini(struct engine *e);
 

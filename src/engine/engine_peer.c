@@ -14,8 +14,10 @@
  * rma/env.h, whose functions for peers are here.
  */
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "engine/engine_impl.h"
 #include "rma/progress/progress.h"
@@ -26,6 +28,10 @@
 /* How many bytes this process's rings on a node take together, unless their least sizes take
  * more. */
 enum { RINGS_BYTES = 2 * 1024 * 1024 };
+
+/* See engine_peer_await_readers. */
+#define READERS_NS UINT64_C(10000000000)
+enum { READER_PAUSE_NS = 20000, READER_PAUSE_MOST_NS = 2000000 };
 
 struct engine_peer {
     struct rma_peer peer; /* first */
@@ -410,6 +416,32 @@ void engine_peer_close(struct engine *e)
     void *value;
     while (map_next(&e->net_peers, &cursor, NULL, &value))
         (void)ch3_vc_event(&((struct engine_peer *)value)->peer.vc, CH3_VC_CLOSE);
+}
+
+/* await_reader calls the peer, and looks with growing pauses for whether it has come. */
+static void await_reader(struct engine *e, struct engine_peer *p, uint64_t deadline)
+{
+    struct timespec pause = {.tv_nsec = READER_PAUSE_NS};
+    if (!shm_channel_may_end(&p->shm))
+        e->shm.channel.ops->wake(&e->shm.channel, &p->peer.vc);
+    while (!shm_channel_may_end(&p->shm) && clock_monotonic_ns() < deadline &&
+           (!p->machine || procstart_lives(p->peer.pid, (uint32_t)p->started, &p->pidfd))) {
+        nanosleep(&pause, NULL);
+        if (pause.tv_nsec < READER_PAUSE_MOST_NS)
+            pause.tv_nsec *= 2;
+    }
+}
+
+void engine_peer_await_readers(struct engine *e)
+{
+    const uint64_t deadline = clock_monotonic_ns() + READERS_NS;
+    size_t cursor = 0;
+    void *value;
+    while (map_next(&e->peers, &cursor, NULL, &value)) {
+        struct engine_peer *p = value;
+        if (!p->peer.self)
+            await_reader(e, p, deadline);
+    }
 }
 
 void engine_peer_fini(struct engine *e)

@@ -31,9 +31,15 @@ static struct shm_channel *self(const struct ch3_channel *ch)
     return (struct shm_channel *)(uintptr_t)ch;
 }
 
+/* What the peer has done with the ring to it, which was announced. */
+static enum procseg_ring_state heard(const struct shm_peer *peer)
+{
+    return atomic_load_explicit(&peer->entry->state, memory_order_acquire); /* F of procseg.h */
+}
+
 static bool is_refused(const struct shm_peer *peer)
 {
-    return peer->entry && atomic_load_explicit(&peer->entry->refused, memory_order_relaxed);
+    return peer->entry && heard(peer) == PROCSEG_RING_REFUSED;
 }
 
 /* look_for_loss looks whether packets to this peer will never be read; if so, the next poll reports
@@ -123,11 +129,18 @@ static void set_state(struct shm_rx *rx, enum shm_rx_state state)
     atomic_store_explicit(&rx->state, state, memory_order_release); /* pairs with has_news */
 }
 
+/* tell_sender notes where the sender looks what has become of its ring i. */
+static void tell_sender(struct shm_channel *ch, ptrdiff_t i, enum procseg_ring_state state)
+{
+    atomic_store_explicit(&ch->own->rings[i].state, state,
+                          memory_order_release); /* E of procseg.h */
+}
+
 /* refuse_ring notes, so that the sender sees it, that nothing is read from the ring any more. */
 static void refuse_ring(struct shm_channel *ch, struct shm_rx *rx)
 {
     set_state(rx, SHM_RX_REFUSED);
-    atomic_store_explicit(&ch->own->rings[rx - ch->rx].refused, 1, memory_order_relaxed);
+    tell_sender(ch, rx - ch->rx, PROCSEG_RING_REFUSED);
 }
 
 /* open_ring maps a ring whose sender is known by now. */
@@ -147,6 +160,7 @@ static void open_ring(struct shm_channel *ch, struct shm_rx *rx, const struct pr
     }
     ring_rx_init(&rx->rx, at, bytes);
     set_state(rx, SHM_RX_OPEN);
+    tell_sender(ch, rx - ch->rx, PROCSEG_RING_MAPPED);
 }
 
 /* take_over takes over the rings that were announced since the last time; a sender may take any
@@ -272,7 +286,7 @@ static void forget_ring(struct shm_channel *ch, uint32_t i)
     if (rx->mapped)
         ch->env.unmap(ch->env.ctx, rx->mapped);
     *rx = (struct shm_rx){.vc = NULL};
-    atomic_store_explicit(&entry->refused, 0, memory_order_relaxed);
+    atomic_store_explicit(&entry->state, PROCSEG_RING_UNSEEN, memory_order_relaxed);
     atomic_store_explicit(&entry->bytes, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->sender, 0, memory_order_release); /* pairs with take_entry */
 }
@@ -298,6 +312,12 @@ bool shm_channel_has_ended(const struct shm_channel *ch, const struct ch3_vc *vc
     return true;
 }
 
+bool shm_channel_may_end(const struct shm_peer *peer)
+{
+    const bool unread = peer->entry && peer->tx.tail && heard(peer) == PROCSEG_RING_UNSEEN;
+    return !unread || polling_has_ended(&peer->seg->polling);
+}
+
 static void shm_disconnect(struct ch3_channel *ch, struct ch3_vc *vc)
 {
     struct shm_peer *peer = ch3_vc_channel_data(vc);
@@ -321,7 +341,7 @@ static void shm_abandon(struct ch3_channel *channel, struct ch3_vc *vc)
     const uint32_t nrx = atomic_load_explicit(&ch->nrx, memory_order_relaxed);
     for (uint32_t i = 0; i < nrx; i++)
         if (state_of(&ch->rx[i]) != SHM_RX_NONE && ch->rx[i].vc == vc)
-            atomic_store_explicit(&ch->own->rings[i].refused, 1, memory_order_relaxed);
+            tell_sender(ch, i, PROCSEG_RING_REFUSED);
 }
 
 static const struct ch3_channel_ops shm_ops = {.name = "shm",

@@ -90,4 +90,9 @@ void shm_channel_forget(struct shm_channel *ch, const struct ch3_vc *vc, uint64_
  * (polling_has_ended) and all that it has sent has been read. Under the engine's lock. */
 bool shm_channel_has_ended(const struct shm_channel *ch, const struct ch3_vc *vc);
 
+/* shm_channel_may_end returns whether this process may give back the memory of its ring to the
+ * peer: the peer has mapped the ring, wants nothing from it, or has ended; or there is no ring, or
+ * nothing in it. */
+bool shm_channel_may_end(const struct shm_peer *peer);
+
 #endif

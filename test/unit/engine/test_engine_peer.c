@@ -48,9 +48,11 @@ static void end_process(pid_t pid)
     assert_int_equal(wait_child(pid), 128 + SIGKILL);
 }
 
-/* asked: somebody has waited for it while it lived. */
+/* asked: somebody has waited for it while it lived. Nobody waits until it comes for what was sent to
+ * it. */
 static void dies(bool asked)
 {
+    enum { PATIENCE_S = 5 };
     struct rma_proc_record rec;
     const pid_t pid = start_peer(&rec);
     struct engine *e = engine_alone();
@@ -58,10 +60,15 @@ static void dies(bool asked)
     assert_int_equal(peer->pid, pid);
     for (int i = 0; asked && i < 3; i++)
         assert_true(e->env.peer_alive(e, peer));
+    assert_int_equal(e->env.peer_connect(e, peer), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(&peer->vc, &pair_stray, sizeof pair_stray, NULL, false),
+                     MRMA_SUCCESS);
     end_process(pid);
     for (int i = 0; i < 3; i++)
         assert_false(e->env.peer_alive(e, peer));
+    const time_t before = time(NULL);
     engine_forget(e, peer);
+    assert_true(time(NULL) - before < PATIENCE_S);
 }
 
 static void a_dead_peer_is_dead(void **state)

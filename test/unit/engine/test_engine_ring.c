@@ -7,6 +7,10 @@
  */
 #include "test/support/base_helper.h"
 
+#include <pthread.h>
+#include <time.h>
+
+#include "base/clock.h"
 #include "base/err.h"
 #include "test/support/engine_pair.h"
 #include "rma/progress/progress.h"
@@ -56,7 +60,7 @@ static void a_ring_that_cannot_be_is_refused(void **state)
         assert_int_equal(to->env.peer_connect(to, peer), MRMA_SUCCESS);
         for (int k = 0; k < 3; k++)
             (void)rma_poll(&to->rma);
-        assert_int_equal(atomic_load(&entry->refused), 1);
+        assert_int_equal(atomic_load(&entry->state), PROCSEG_RING_REFUSED);
         to->env.peer_put(to, peer);
         engine_destroy(to);
         engine_destroy(from);
@@ -81,12 +85,70 @@ static void a_ring_behind_one_that_was_never_filled(void **state)
     pair_end(&p);
 }
 
+struct ending {
+    struct engine *engine;
+    _Atomic bool over;
+};
+
+static void *end_engine(void *arg)
+{
+    struct ending *ending = arg;
+    engine_destroy(ending->engine);
+    atomic_store(&ending->over, true);
+    return NULL;
+}
+
+static void send_stray(struct engine *from, struct rma_peer *peer)
+{
+    assert_int_equal(from->env.peer_connect(from, peer), MRMA_SUCCESS);
+    assert_int_equal(ch3_send(&peer->vc, &pair_stray, sizeof pair_stray, NULL, false),
+                     MRMA_SUCCESS);
+}
+
+/* The sender ends, and would be over long ago if it did not wait, before the receiver looks for the
+ * first time. */
+static void what_was_sent_last_arrives(void **state)
+{
+    enum { LOOKS = 300 };
+    const struct timespec while_others_run = {.tv_nsec = 1000000};
+    (void)state;
+    struct pair p = pair_new();
+    struct ending ending = {.engine = p.from};
+    pthread_t thread;
+    send_stray(p.from, p.peer);
+    p.from->env.peer_put(p.from, p.peer);
+    assert_int_equal(pthread_create(&thread, NULL, end_engine, &ending), 0);
+    for (int i = 0; !polling_has_ended(p.back->polling) || i < LOOKS; i++) {
+        if (atomic_load(&ending.over))
+            break;
+        nanosleep(&while_others_run, NULL);
+    }
+    assert_true(rma_poll(&p.to->rma));
+    assert_int_equal(p.to->ch3.stats.packets_received, 1);
+    pthread_join(thread, NULL);
+    engine_forget(p.to, p.back);
+}
+
+/* Nobody waits for a receiver that will never look: it has ended, or has died. */
+static void nobody_waits_for_who_has_ended(void **state)
+{
+    (void)state;
+    struct pair p = pair_new();
+    const uint64_t before = clock_monotonic_ns();
+    send_stray(p.from, p.peer);
+    engine_forget(p.to, p.back);
+    engine_forget(p.from, p.peer);
+    assert_true(clock_monotonic_ns() - before < UINT64_C(5000000000));
+}
+
 static int tests(void)
 {
     const struct CMUnitTest list[] = {
         cmocka_unit_test(rings_are_smaller_where_there_are_more),
         cmocka_unit_test(a_ring_that_cannot_be_is_refused),
         cmocka_unit_test(a_ring_behind_one_that_was_never_filled),
+        cmocka_unit_test(what_was_sent_last_arrives),
+        cmocka_unit_test(nobody_waits_for_who_has_ended),
     };
     return cmocka_run_group_tests_name("engine_ring", list, NULL, NULL);
 }
