@@ -41,8 +41,8 @@ int engine_create(const struct conf *conf, const struct log *log,
 
 /* engine_destroy stops the agent, which it waits for, lets what was sent over the network leave (a
  * second at most) and others come for what was sent through rings that they do not know yet (ten
- * seconds at most), and frees everything. Windows still alive are dropped without communication. What
- * MPI_Alloc_mem gave stays usable. No other thread uses the engine. */
+ * seconds at most), and frees everything. Windows still alive are dropped without communication.
+ * What MPI_Alloc_mem gave stays usable. No other thread uses the engine. */
 void engine_destroy(struct engine *e);
 
 /* engine_rma returns the RMA layer, which is part of the engine. */

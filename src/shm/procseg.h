@@ -26,7 +26,9 @@
  *
  *   receiver                                    sender, in MPI_Finalize
  *   maps the ring, or does not want it          F: rings[n].state (acquire) is not UNSEEN
- *   E: rings[n].state = ... (release)           gives the memory back                  (E pairs with F)
+ *   E: rings[n].state = ... (release)           gives the memory back
+ *
+ * E pairs with F.
  */
 #ifndef MRMA_SHM_PROCSEG_H
 #define MRMA_SHM_PROCSEG_H

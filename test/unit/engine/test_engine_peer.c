@@ -48,8 +48,8 @@ static void end_process(pid_t pid)
     assert_int_equal(wait_child(pid), 128 + SIGKILL);
 }
 
-/* asked: somebody has waited for it while it lived. Nobody waits until it comes for what was sent to
- * it. */
+/* asked: somebody has waited for it while it lived. The end of the engine does not wait until it
+ * comes for what was sent to it. */
 static void dies(bool asked)
 {
     enum { PATIENCE_S = 5 };
