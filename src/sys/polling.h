@@ -147,7 +147,7 @@ static inline bool polling_host_is_called(const struct polling *a)
 static inline void polling_host_rests(struct polling *a)
 {
     atomic_store_explicit(&a->host_polls, POLLING_HOST_POLLS, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst); /* pairs with polling_call */
+    atomic_thread_fence(memory_order_seq_cst); /* before D; pairs with polling_call */
 }
 
 /* polling_call_host leaves what has come to the call of the host that polls, if there is one. The

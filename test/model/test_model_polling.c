@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test_model_polling.c - polling.h in every order: a packet is served, whether the target's
- * application polls, sleeps in a wait or has just stopped, with its agent asleep.
+ * application polls, sleeps in a wait or has just stopped, with its agent asleep; and a call of the
+ * host that polls knows of each packet that it is to serve.
  */
 #define _GNU_SOURCE 1
 #include <setjmp.h>
@@ -151,10 +152,45 @@ static void test_two_senders(void **state)
         .setup = setup, .thread = {sender, caller, agent, sender}, .deviations = 2});
 }
 
+/* A call of the host polls, a sender has called it, and the agent has promised to look soon. */
+static void setup_host(void)
+{
+    setup();
+    polling_agent_sleeps(&at, true);
+    polling_note_host_poll(&at);
+    polling_call_host(&at);
+}
+
+/* As rma_host_poll rests, after rounds that have found nothing. */
+static void resting_host(void)
+{
+    polling_host_rests(&at);
+    if (pending())
+        polling_call_host(&at);
+}
+
+static void host_is_called(void)
+{
+    if (!polling_host_is_called(&at))
+        model_fail("a packet has come, and the host is not called");
+}
+
+static void test_host_that_rests(void **state)
+{
+    (void)state;
+    senders = 1;
+    for (int form = 0; form < 2; form++) {
+        membarrier = form;
+        explore(&(struct model_scenario){.setup = setup_host,
+                                         .thread = {only_sender, resting_host},
+                                         .check = host_is_called,
+                                         .deviations = 4});
+    }
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_call_that_ends),
-    cmocka_unit_test(test_wait),
-    cmocka_unit_test(test_agent_alone),
-    cmocka_unit_test(test_two_senders),
+    cmocka_unit_test(test_call_that_ends),  cmocka_unit_test(test_wait),
+    cmocka_unit_test(test_agent_alone),     cmocka_unit_test(test_two_senders),
+    cmocka_unit_test(test_host_that_rests),
 };
 MODEL_MAIN(tests)
