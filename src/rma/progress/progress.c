@@ -208,20 +208,26 @@ static __attribute__((noinline)) bool host_round(struct rma *r)
 {
     if (rma_is_in_host(r))
         return false;
+    polling_note_host_poll(r->env->polling);
     if (!rma_has_agent(r))
         return count_served(r, rma_look(r));
     const bool served = look_when_called(r);
     return count_served(r, (ch3_looks_by_calls(r->ch3) && look_at_network(r)) || served);
 }
 
+static bool somebody_is_in_host(const struct rma *r)
+{
+    return atomic_load_explicit(&r->progress.host_entered, memory_order_relaxed) != 0;
+}
+
 /* The host's own messages wait for what this takes. */
 bool rma_host_poll(struct rma *r)
 {
+    if (unlikely(!rma_has_agent(r) || somebody_is_in_host(r) || locks_wait(r) ||
+                 polling_host_is_called(r->env->polling) || ch3_looks_by_calls(r->ch3)))
+        return host_round(r);
     polling_note_host_poll(r->env->polling);
-    if (likely(rma_has_agent(r) && !locks_wait(r) && !polling_host_is_called(r->env->polling) &&
-               !ch3_looks_by_calls(r->ch3)))
-        return false;
-    return host_round(r);
+    return false;
 }
 
 void rma_learn_node(struct rma *r, int procs, unsigned cpus)
