@@ -207,6 +207,11 @@ static int send_touched(struct win *w)
     return err;
 }
 
+bool issue_epoch_lasts(const struct win *w)
+{
+    return epoch_now(&w->epoch) != EPOCH_NONE || w->origin_side.fence_closing;
+}
+
 void issue_closing(struct win *w, bool closing)
 {
     rma_enter(w->rma);

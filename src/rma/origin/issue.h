@@ -70,6 +70,11 @@ bool issue_is_open(const struct rma_target *t);
  * packet of this epoch, and so may never answer. May wait. */
 int issue_await_open(struct win *w, struct rma_target *t);
 
+/* issue_epoch_lasts returns whether packets that leave now belong to the epoch of the operations
+ * that wait. They do not between the moment at which MPI_Win_fence with MPI_MODE_NOSUCCEED has
+ * ended the epoch and issue_closing. Under the engine's lock. */
+bool issue_epoch_lasts(const struct win *w);
+
 /* issue_closing sets whether MPI_Win_fence is ending a fence phase (closing). While it is, packets
  * belong to that phase, although by the state of the window its epoch is over already. Takes the
  * engine's lock, does not wait. */

@@ -210,8 +210,7 @@ static bool leave_deferred(struct unsent *u)
     struct rma_target *t = LIST_ENTRY(u, struct rma_target, path_side.unsent);
     struct win *w = t->path_side.unsent_of;
     struct list_node *node;
-    /* The last fence has ended the epoch, and carries out by itself what belongs to it. */
-    if (epoch_now(&w->epoch) == EPOCH_NONE && !w->origin_side.fence_closing)
+    if (!issue_epoch_lasts(w)) /* the last fence carries out by itself what belongs to it */
         return false;
     while ((node = list_first(&t->path_side.deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
