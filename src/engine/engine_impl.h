@@ -89,6 +89,7 @@ struct engine {
                                        lock */
     struct doorbell bell, agent_bell; /* with the network: the doorbells that wake its waits */
     pthread_mutex_t agent_lock;       /* its start, at windows */
+    uint64_t readers_ns;              /* engine_peer_await_readers: ten seconds, except in tests */
     pthread_t agent;
     _Atomic bool agent_stop;
 };
@@ -150,8 +151,9 @@ void engine_peer_init(struct engine *e);
 void engine_peer_close(struct engine *e);
 
 /* engine_peer_await_readers waits until the peers that this process has sent something through a
- * ring have mapped that ring, for as long as they live and ten seconds at most. They can read it
- * afterwards although this process has given its memory back. */
+ * ring have mapped that ring, for as long as they live and ten seconds at most; a warning names a
+ * peer that has not come by then. They can read the ring afterwards although this process has given
+ * its memory back. */
 void engine_peer_await_readers(struct engine *e);
 
 /* engine_peer_fini frees all peers. */

@@ -29,7 +29,7 @@
  * more. */
 enum { RINGS_BYTES = 2 * 1024 * 1024 };
 
-/* See engine_peer_await_readers. */
+/* engine.readers_ns. */
 #define READERS_NS UINT64_C(10000000000)
 enum { READER_PAUSE_NS = 20000, READER_PAUSE_MOST_NS = 2000000 };
 
@@ -388,6 +388,7 @@ void engine_peer_init(struct engine *e)
     map_init(&e->peers);
     map_init(&e->net_peers);
     e->sweep_at = SWEEP_LEAST;
+    e->readers_ns = READERS_NS;
     e->env.peer_get = env_peer_get;
     e->env.peer_connect = env_peer_connect;
     e->env.peer_put = env_peer_put;
@@ -424,8 +425,14 @@ static void await_reader(struct engine *e, struct engine_peer *p, uint64_t deadl
     struct timespec pause = {.tv_nsec = READER_PAUSE_NS};
     if (!shm_channel_may_end(&p->shm))
         e->shm.channel.ops->wake(&e->shm.channel, &p->peer.vc);
-    while (!shm_channel_may_end(&p->shm) && clock_monotonic_ns() < deadline &&
+    while (!shm_channel_may_end(&p->shm) &&
            (!p->machine || procstart_lives(p->peer.pid, (uint32_t)p->started, &p->pidfd))) {
+        if (clock_monotonic_ns() >= deadline) {
+            log_msg(&e->log, LOG_LEVEL_WARN,
+                    "this process ends, and process %d has not come for what was sent to it",
+                    p->peer.pid);
+            return;
+        }
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < READER_PAUSE_MOST_NS)
             pause.tv_nsec *= 2;
@@ -434,7 +441,7 @@ static void await_reader(struct engine *e, struct engine_peer *p, uint64_t deadl
 
 void engine_peer_await_readers(struct engine *e)
 {
-    const uint64_t deadline = clock_monotonic_ns() + READERS_NS;
+    const uint64_t deadline = clock_monotonic_ns() + e->readers_ns;
     size_t cursor = 0;
     void *value;
     while (map_next(&e->peers, &cursor, NULL, &value)) {

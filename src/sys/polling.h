@@ -17,20 +17,6 @@
  *   short sleep at most. A sender that has waited for longer than a wake-up takes need not wait for
  *   the end of that sleep (polling_call_agent).
  *
- * A call of the host makes millions of rounds a second, and its own messages wait meanwhile, so a
- * round looks at one word of its own process: senders say there that something has come
- * (POLLING_HOST_CALLED), and rounds look into the rings until a number of them have found nothing:
- *
- *   sender                                   round of the host's call
- *   A: publish the packet (release)          C: host_polls = POLLING_HOST_POLLS
- *      fence (seq_cst)                          fence (seq_cst)
- *   B: host_polls is POLLING_HOST_POLLS?     D: is there a packet? host_polls = POLLING_HOST_CALLED
- *      host_polls = POLLING_HOST_CALLED
- *
- * The fences are in one total order. If the sender's comes first, D finds what A has published;
- * otherwise B finds what C has stored, and calls. The word is lost if the agent takes it back
- * meanwhile: the agent then looks for packets itself.
- *
  * A packet that arrives after a thread's last poll, and before the thread has said that it polls no
  * more, must not lie there until the next call. Each of the two processes makes one store and one
  * load:
@@ -57,6 +43,20 @@
  * If the sender's fence comes first, D finds what A has published. Otherwise B reads what C has
  * stored, and wakes, or a 1 that the agent has stored since: then the agent has woken up meanwhile
  * and does D once more at the end of the short sleep for which it has stored the 1.
+ *
+ * A call of the host makes millions of rounds a second, and its own messages wait meanwhile, so a
+ * round looks at one word of its own process: senders say there that something has come
+ * (POLLING_HOST_CALLED), and rounds look into the rings until a number of them have found nothing:
+ *
+ *   sender                                   round of the host's call
+ *   A: publish the packet (release)          C: host_polls = POLLING_HOST_POLLS
+ *      fence (seq_cst)                          fence (seq_cst)
+ *   B: host_polls is POLLING_HOST_POLLS?     D: is there a packet? host_polls = POLLING_HOST_CALLED
+ *      host_polls = POLLING_HOST_CALLED
+ *
+ * The fences are in one total order. If the sender's comes first, D finds what A has published;
+ * otherwise B finds what C has stored, and calls. The word is lost if the agent takes it back
+ * meanwhile: the agent then looks for packets itself.
  *
  * polling counts threads up and down, so that it is one word for all of them; another thread that
  * polls at that time does no harm, and finds the packet. polling_is_polled is a guess from a
@@ -142,7 +142,7 @@ static inline bool polling_host_is_called(const struct polling *a)
 }
 
 /* polling_host_rests notes that rounds of the host need not look into the rings until a sender
- * calls (C of the first diagram). The caller then looks for packets once more, and calls
+ * calls (C of the third diagram). The caller then looks for packets once more, and calls
  * polling_call_host if there are any (D). */
 static inline void polling_host_rests(struct polling *a)
 {

@@ -247,15 +247,19 @@ static void send_away(const struct nmofi *nm)
         close(fd);
 }
 
+static uint64_t short_since(const struct nmofi *nm)
+{
+    return atomic_load_explicit(&nm->short_since, memory_order_relaxed);
+}
+
 /* set_short notes since when a descriptor is lacking (0: none is). Until there is one the
  * provider's listener is readable, and with it the descriptor on which threads block: these sleep
  * for short times instead, as if something waited to be sent. */
 static void set_short(struct nmofi *nm, uint64_t since)
 {
-    if ((since != 0) == (nm->short_since != 0))
+    if ((since != 0) == (short_since(nm) != 0))
         return;
-    nm->short_since = since;
-    atomic_store_explicit(&nm->is_short, since != 0, memory_order_relaxed);
+    atomic_store_explicit(&nm->short_since, since, memory_order_relaxed);
     ch3_channel_unsent(&nm->channel, since ? 1 : -1);
 }
 
@@ -273,7 +277,7 @@ void nm_life_in_vain(struct nmofi *nm)
         return;
     }
     set_short(nm, now);
-    if (now - nm->short_since < SHORT_PATIENCE)
+    if (now - short_since(nm) < SHORT_PATIENCE)
         return;
     if (!nm->gave_up)
         give_up(nm);

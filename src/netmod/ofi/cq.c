@@ -123,6 +123,11 @@ static void post_again(struct nmofi *nm)
         nm_rx_post(nm, LIST_ENTRY(node, struct nm_rx, waiting));
 }
 
+static bool is_short(const struct nmofi *nm)
+{
+    return atomic_load_explicit(&nm->short_since, memory_order_relaxed) != 0;
+}
+
 unsigned nm_poll(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
@@ -152,7 +157,7 @@ unsigned nm_poll(struct ch3_channel *ch)
         if (!nm->events)
             nm_life_in_vain(nm);
         (void)rearm(nm);
-    } else if (nm->short_since) {
+    } else if (is_short(nm)) {
         nm_life_in_vain(nm);
     }
     return nm->events;
@@ -161,7 +166,7 @@ unsigned nm_poll(struct ch3_channel *ch)
 int nm_wait_fd(struct ch3_channel *ch)
 {
     const struct nmofi *nm = nm_of(ch);
-    return atomic_load_explicit(&nm->is_short, memory_order_relaxed) ? -1 : nm->wait_fd;
+    return is_short(nm) ? -1 : nm->wait_fd;
 }
 
 bool nm_pending(struct ch3_channel *ch)

@@ -176,16 +176,16 @@ struct nmofi {
     bool gave_up; /* this process takes no connections any more: alive_socket.c */
     uint64_t
         vain_look_at; /* the next look at the listener where polls are in vain: alive_socket.c */
-    uint64_t short_since;  /* somebody connects, and there is no descriptor for it; 0: no */
-    _Atomic bool is_short; /* the same: wait_fd is readable all the time, and nobody blocks on it */
-    _Atomic bool asked;    /* pending said yes because of the descriptor: poll must rearm it */
-    bool software;         /* the provider copies through a socket */
-    bool over_tcp;         /* the provider is known to work over TCP */
-    bool unordered;        /* later sends may overtake earlier ones */
-    bool silent;           /* its descriptor does not tell of what arrives */
-    bool card;             /* no processor of the target takes part in a put or get */
-    bool words;            /* a put may carry a word */
-    bool transmits;        /* the end of a put does not say that its data is in place */
+    _Atomic uint64_t short_since; /* somebody connects, and there is no descriptor for it, so that
+                                     wait_fd is readable all the time; 0: no */
+    _Atomic bool asked; /* pending said yes because of the descriptor: poll must rearm it */
+    bool software;      /* the provider copies through a socket */
+    bool over_tcp;      /* the provider is known to work over TCP */
+    bool unordered;     /* later sends may overtake earlier ones */
+    bool silent;        /* its descriptor does not tell of what arrives */
+    bool card;          /* no processor of the target takes part in a put or get */
+    bool words;         /* a put may carry a word */
+    bool transmits;     /* the end of a put does not say that its data is in place */
     bool early_release; /* the provider may say too early that a receive buffer is used up: buf.c */
     bool sequential;    /* a peer's messages complete one after the other */
     size_t inject_max;

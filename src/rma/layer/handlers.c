@@ -115,10 +115,11 @@ static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, 
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (!w || !take_posts(w, t, hdr->total))
+    if (!w)
         return;
-    const bool taken = origin_reply(
-        w, t, hdr, body); /* otherwise somebody may wait for ever for what it acknowledges */
+    /* Also where the rest is refused, what it acknowledges is taken: otherwise somebody may wait
+     * for ever for that. */
+    const bool taken = take_posts(w, t, hdr->total) && origin_reply(w, t, hdr, body);
     if (hdr->flags & PKT_F_FLUSH && !issue_got_ack(t, hdr->seq) && taken)
         refuse(w, t, "acknowledgement", hdr->seq);
 }

@@ -201,15 +201,7 @@ int pkt_send(struct pkt_target *pt, const struct pkt_hdr *hdr)
     return err == MRMA_ERR_PROC_FAILED ? rma_lost(pt->win, pt->target) : err;
 }
 
-/* epoch_decided is a condition for pkt_wait: the epoch is open, or will never be. */
-static bool epoch_decided(void *arg)
-{
-    const struct pkt_target *pt = arg;
-    return pkt_epoch_is_open(pt) || pt->refused;
-}
-
-/* wait_opened waits until the target has begun its part of the epoch. */
-static int wait_opened(struct pkt_target *pt, bool (*done)(void *))
+int pkt_wait_opened(struct pkt_target *pt, bool (*done)(void *))
 {
     const struct win *w = pt->win;
     const bool active = !epoch_is_passive(&w->epoch);
@@ -225,14 +217,14 @@ static int wait_opened(struct pkt_target *pt, bool (*done)(void *))
     return err;
 }
 
-static unsigned most_early(const struct pkt_target *pt)
+unsigned pkt_most_early(const struct pkt_target *pt)
 {
     return pt->win->npackets <= EARLY_PEERS ? EARLY_MAX : 1;
 }
 
 bool pkt_may_send_early(const struct pkt_target *pt, size_t packets)
 {
-    const unsigned most = most_early(pt), left = early_left(pt);
+    const unsigned most = pkt_most_early(pt), left = early_left(pt);
     return left < most && packets <= most - left;
 }
 
@@ -264,7 +256,7 @@ static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
      * Short epochs need not know. */
     const bool reported = hdr->flags & PKT_F_FLUSH || (hdr->epoch == PKT_EPOCH_LOCK && pt->asks);
     if (more && !pt->asked && !comes_unasked(pt) && !reported &&
-        2 * early_left(pt) >= most_early(pt)) {
+        2 * early_left(pt) >= pkt_most_early(pt)) {
         hdr->flags |= PKT_F_WANT_OPEN;
         pt->asked = true;
     }
@@ -275,7 +267,7 @@ static void count_early(struct pkt_target *pt, struct pkt_hdr *hdr, bool more)
  * may be early, half of them are, since nothing that the target sends says more. */
 static void ask_next_post(struct pkt_target *pt, struct pkt_hdr *hdr)
 {
-    const unsigned most = most_early(pt);
+    const unsigned most = pkt_most_early(pt);
     if (!pt->asked && !pt->needs_open && pt->packets <= most &&
         (most == 1 || 2 * early_left(pt) < most))
         return;
@@ -298,40 +290,6 @@ int pkt_ask_open(struct pkt_target *pt)
     return pkt_send(pt, &hdr);
 }
 
-struct soon {
-    struct pkt_target *pt;
-    uint64_t until;
-};
-static bool opened_or_over(void *arg)
-{
-    const struct soon *s = arg;
-    return pkt_epoch_is_open(s->pt) || s->pt->win->rma->clock() >= s->until;
-}
-
-/* It is worth a short wait: a large transfer that begins now is under way while the caller
- * computes; one that is deferred does not begin before the next call. */
-int pkt_open_soon(struct pkt_target *pt)
-{
-    struct win *w = pt->win;
-    int err = pkt_ask_open(pt);
-    if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
-        const uint64_t ns = (uint64_t)(w->rma->conf->tune.defer_wait * 1e9);
-        struct soon soon = {pt, w->rma->clock() + ns};
-        pt->awaited = true;
-        w->origin_side.waits++;
-        rma_leave(w->rma);
-        err = rma_wait_until(w, &(struct rma_wait){.done = opened_or_over,
-                                                   .arg = &soon,
-                                                   .locked = true,
-                                                   .poll_only = true,
-                                                   .what = "the target to open its epoch",
-                                                   .rank = pt->target->rank});
-        rma_enter(w->rma);
-        early_note(pt);
-    }
-    return err || pkt_epoch_is_open(pt) ? err : MRMA_AGAIN;
-}
-
 /* sent_meanwhile returns, after a wait, whether another thread has sent the packet, or has even
  * flushed or unlocked. */
 static bool sent_meanwhile(const struct pkt_target *pt, uint8_t flags)
@@ -350,7 +308,7 @@ int pkt_send_open(struct pkt_target *pt, uint8_t flags, bool more)
         err = pkt_ask_open(pt);
         pt->senders++; /* otherwise the packet could leave without what this call adds to it */
         if (!err)
-            err = wait_opened(pt, may_send);
+            err = pkt_wait_opened(pt, may_send);
         pt->senders--;
         if (!err && sent_meanwhile(pt, flags))
             return MRMA_SUCCESS;
@@ -497,55 +455,5 @@ int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish)
     if (!err && !grow(pt, need, wish))
         err = log_fail(pt->win->rma->log, MRMA_ERR_NO_MEM, "no memory for a packet to rank %d",
                        pt->target->rank);
-    return err;
-}
-
-int pkt_await_open(struct pkt_target *pt)
-{
-    int err = MRMA_SUCCESS;
-    if (pt->count || pt->lock == PKT_LOCK_DUE)
-        err = pkt_send_open(pt, 0, true);
-    if (!err)
-        err = pkt_ask_open(pt);
-    if (!err)
-        err = wait_opened(pt, epoch_decided);
-    return err || pkt_epoch_is_open(pt) ? err : MRMA_ERR_RMA_SYNC;
-}
-
-bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req)
-{
-    return !pt->win->watched && !req;
-}
-
-/* Only puts may overtake what is in the open packet, since accumulates are ordered. The operation
- * itself asks for the lock (pkt_take_lock). */
-int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
-{
-    int err = MRMA_SUCCESS;
-    if (packets > most_early(pt))
-        pt->needs_open = true;
-    else
-        pt->packets += (uint32_t)packets;
-    if (pt->count && !overtakes)
-        err = pkt_send_open(pt, 0, true);
-    if (err || pkt_epoch_is_open(pt))
-        return err;
-    if (!pkt_may_send_early(pt, packets))
-        return pkt_await_open(pt);
-    early_leave(pt, pkt_epoch_kind(pt), (unsigned)packets);
-    return MRMA_SUCCESS;
-}
-
-bool issue_is_open(const struct rma_target *t)
-{
-    return t->pkt && pkt_epoch_is_open(t->pkt);
-}
-
-int issue_await_open(struct win *w, struct rma_target *t)
-{
-    rma_enter(w->rma);
-    struct pkt_target *pt = pkt_target_get(w, t);
-    const int err = pt ? pkt_await_open(pt) : MRMA_ERR_NO_MEM;
-    rma_leave(w->rma);
     return err;
 }

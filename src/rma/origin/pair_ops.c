@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "rma/origin/atomics.h"
+#include "rma/origin/await_open.h"
 #include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/op_record.h"

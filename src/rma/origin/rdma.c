@@ -25,6 +25,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/origin/await_open.h"
 #include "rma/origin/fetch_request.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/op_request.h"

@@ -129,6 +129,23 @@ static void what_was_sent_last_arrives(void **state)
     engine_forget(p.to, p.back);
 }
 
+/* Who does not come in time is named. */
+static void who_does_not_come_is_named(void **state)
+{
+    struct log_pipe lp;
+    char text[300];
+    (void)state;
+    struct pair p = pair_new();
+    log_to_pipe(&lp, LOG_LEVEL_WARN);
+    p.from->log = lp.log;
+    p.from->readers_ns = 10000000;
+    send_stray(p.from, p.peer);
+    engine_forget(p.from, p.peer);
+    assert_non_null(strstr(log_text(&lp, text, sizeof text), "has not come for what was sent"));
+    log_pipe_close(&lp);
+    engine_forget(p.to, p.back);
+}
+
 /* Nobody waits for a receiver that will never look: it has ended, or has died. */
 static void nobody_waits_for_who_has_ended(void **state)
 {
@@ -148,6 +165,7 @@ static int tests(void)
         cmocka_unit_test(a_ring_that_cannot_be_is_refused),
         cmocka_unit_test(a_ring_behind_one_that_was_never_filled),
         cmocka_unit_test(what_was_sent_last_arrives),
+        cmocka_unit_test(who_does_not_come_is_named),
         cmocka_unit_test(nobody_waits_for_who_has_ended),
     };
     return cmocka_run_group_tests_name("engine_ring", list, NULL, NULL);

@@ -7,6 +7,7 @@
 #include "test/support/base_helper.h"
 #include "base/err.h"
 #include "rma/env.h"
+#include "rma/origin/await_open.h"
 #include "rma/origin/early.h"
 #include "rma/origin/open_packet.h"
 #include "rma/win/win.h"
