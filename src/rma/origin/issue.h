@@ -39,7 +39,7 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
  * done without waiting. True: *err is the result. False: nothing was done. It is for callers that
  * must not wait (progress/unsent.h). Under the engine's lock. */
 bool issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                    const struct rma_op *op, int64_t offset, size_t len, int *err);
+                    const struct rma_op *op, size_t len, int *err);
 
 /* issue_plain does the commonest of what issue_operate does: it puts len bytes at from to offset,
  * in bytes, of t's memory, by a short record in the open packet. The caller knows that the put may

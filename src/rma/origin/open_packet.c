@@ -449,7 +449,7 @@ int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish)
     /* again, since another thread may fill the packet while this one waits */
     while (!err && PKT_MAX - pt->used < need) {
         err = pkt_send_open(pt, 0, true);
-        if (!err)
+        if (!err && !pt->hurries)
             err = pkt_wait(pt, queue_short, "room in the send queue");
     }
     if (!err && !grow(pt, need, wish))

@@ -57,14 +57,14 @@ int pkt_await_unlocked(struct pkt_target *pt);
 int pkt_make_stream_room(struct pkt_target *pt);
 
 /* pkt_make_ready_now sends the open packet if that has no room for an operation. It returns whether
- * an operation on pt with contiguous target bytes can now be issued without waiting for anything
- * except room for its request: the target has begun its part of the epoch, and there is room in the
- * send queue and for a large operation. Under the engine's lock. */
+ * an operation on pt can now be issued, with pt->hurries, without waiting for anything except room
+ * for its request: the target has begun its part of the epoch, and there is room in the send queue
+ * and for a large operation. Under the engine's lock. */
 bool pkt_make_ready_now(struct pkt_target *pt);
 
 /* pkt_make_room makes sure that the open packet has at least need bytes of room behind used, and
  * wish bytes if a packet may be so long: the packet's memory grows, or the packet is sent. need
- * fits into an empty packet. May wait. */
+ * fits into an empty packet. May wait, unless pt->hurries. */
 int pkt_make_room(struct pkt_target *pt, size_t need, size_t wish);
 
 /* ---- sending ---- */

@@ -33,6 +33,8 @@ struct pkt_target {
     bool asked;          /* PKT_F_WANT_OPEN was sent in this epoch */
     bool needs_open;     /* an operation of this epoch must wait until it is open there */
     bool awaited;        /* an operation of this epoch has waited for the target */
+    bool hurries;        /* an operation is being issued that must not wait: its packets go into the
+                            send queue however long that is */
     bool refused;        /* the target has refused a whole packet of this epoch, and may never open
                             it */
     uint32_t lock_seq;   /* number of the lock epoch */

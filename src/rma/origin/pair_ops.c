@@ -458,26 +458,18 @@ int issue_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     return err;
 }
 
-/* pieces_fit is called after pkt_make_ready_now, and returns whether the records of op's pieces at
- * the target can leave without a wait. */
-static bool pieces_fit(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
-                       int64_t offset)
-{
-    struct record_source src;
-    return begin_source(pt, kind, op, offset, &src) || packets_due(pt, &src, false) == 0;
-}
-
 bool issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                    const struct rma_op *op, int64_t offset, size_t len, int *err)
+                    const struct rma_op *op, size_t len, int *err)
 {
     struct pkt_target *pt = t->pkt;
     if (atomics_used(w) && kind != PKT_OP_PUT && kind != PKT_OP_GET) /* must not meet packets' */
         return false;
     if (!pt || !len || op->req || op->notify || !pkt_make_ready_now(pt) ||
-        (pkt_fetches(kind) && !origin_request_room(pt)) ||
-        (!op->ttype->contig && !pieces_fit(pt, kind, op, offset)))
+        (pkt_fetches(kind) && !origin_request_room(pt)))
         return false;
     pt = pkt_target_get(w, t);
+    pt->hurries = true;
     *err = issue(pt, kind, op, len);
+    pt->hurries = false;
     return true;
 }

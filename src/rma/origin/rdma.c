@@ -444,13 +444,14 @@ static int issue(struct win *w, struct rma_target *t, struct transfer *x,
 }
 
 /* issue_one_part starts a transfer that is one part, if the channel has room for it. MRMA_AGAIN: it
- * has none, or the transfer is several parts; nothing was done. */
+ * has none; MRMA_ERR_NO_MEM: the transfer is several parts, some of which might have to wait, and
+ * packets have to do it. In both cases nothing was done. */
 static int issue_one_part(struct pkt_target *pt, const struct transfer *x)
 {
     const struct part p = {.put = x->put, .local = x->local, .remote = x->offset, .len = x->len};
     const bool one = x->type->contig && x->op->ttype->contig;
     if (!one || x->len > ch3_rdma_limits(&pt->target->peer->vc)->max)
-        return MRMA_AGAIN;
+        return MRMA_ERR_NO_MEM;
     struct rdma_op *n = new_op(pt, &p);
     if (!n)
         return MRMA_ERR_NO_MEM;

@@ -59,9 +59,8 @@ int rdma_confirm(struct pkt_target *pt);
 
 /* rdma_issue_deferred does what issue_rdma does for a put or get that was deferred, without request
  * and notification, in a window that is not dynamic, if the channel can start it at once.
- * MRMA_AGAIN: nothing was done, since that would wait, or needs several parts. MRMA_ERR_NO_MEM: it
- * has to go by packet. It is for callers that must not wait (progress/unsent.h). Under the engine's
- * lock. */
+ * MRMA_AGAIN: nothing was done, since that would wait. MRMA_ERR_NO_MEM: it has to go by packet. It
+ * is for callers that must not wait (progress/unsent.h). Under the engine's lock. */
 int rdma_issue_deferred(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                         const struct rma_op *op, int64_t offset, size_t len);
 

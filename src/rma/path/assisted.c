@@ -140,6 +140,15 @@ static bool leave_gathered(struct unsent *u)
     return true;
 }
 
+/* The entry also serves operations that wait for their target (deferred.c): never at the same time,
+ * since these end before the first one is gathered. */
+static void enter_unsent(struct win *w, struct rma_target *t)
+{
+    t->path_side.unsent.leave = leave_gathered;
+    t->path_side.unsent_of = w;
+    unsent_add(w->rma, &t->path_side.unsent);
+}
+
 static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len)
 {
@@ -147,17 +156,14 @@ static int gather(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     const uint64_t vaddr = t->vaddr + (uint64_t)offset;
     void *here = write ? (void *)(uintptr_t)op->oaddr : op->raddr;
     rma_enter(w->rma);
-    if (unlikely(!t->path_side.gathered)) {
+    if (unlikely(!t->path_side.gathered))
         t->path_side.gathered =
             cma_queue_create(t->peer->pid, w->rma->log, (size_t)w->rma->conf->tune.assisted_queue);
-        t->path_side.unsent.leave = leave_gathered;
-        t->path_side.unsent_of = w;
-    }
     const int err = t->path_side.gathered
                         ? cma_queue_add(t->path_side.gathered, write, here, vaddr, len)
                         : MRMA_ERR_NO_MEM;
     if (!list_node_queued(&t->path_side.unsent.link) && t->path_side.gathered)
-        unsent_add(w->rma, &t->path_side.unsent);
+        enter_unsent(w, t);
     note_sent(w, t, SENT_GATHERED);
     rma_leave(w->rma);
     return err;
@@ -338,6 +344,21 @@ static int assisted_operate(struct win *w, struct rma_target *t, enum pkt_op_kin
     const struct way *way = &ways[assisted_choose(&facts, w->rma->conf)];
     const int err = way->operate(w, t, kind, op, offset, len);
     return likely(err || !op->notify || way->notifies) ? err : raise_notification(w, t, op);
+}
+
+/* The kernel does the operation at once: nobody waits for the time that its call takes. */
+bool assisted_leave(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, int64_t offset, size_t len, int *err)
+{
+    (void)len;
+    *err = is_acc(kind) ? acc_lock_mode(w, t->ctl, true) : MRMA_SUCCESS;
+    if (!*err && !seen_lately(w, t))
+        *err = look(w, t);
+    if (!*err)
+        *err = assisted_by_kernel(t->peer, w->rma->log, kind, t->vaddr + (uint64_t)offset, op);
+    if (*err == MRMA_ERR_PROC_FAILED)
+        win_lost(w, t->rank);
+    return true;
 }
 
 static int assisted_flush(struct win *w, struct rma_target *t, bool local)

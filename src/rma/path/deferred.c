@@ -11,6 +11,7 @@
 #include "base/fault.h"
 #include "rma/origin/issue.h"
 #include "rma/origin/rdma.h"
+#include "rma/path/path.h"
 #include "rma/progress/unsent.h"
 #include "rma/win/path_ops.h"
 #include "rma/win/region.h"
@@ -29,17 +30,11 @@ struct deferred_op {
 
 static bool leave_deferred(struct unsent *u);
 
-/* goes_by_packets returns whether t is reached by packets: then the agent, or a thread that polls,
- * can carry out what waits. */
-static bool goes_by_packets(const struct rma_target *t)
-{
-    return t->path == PATH_PACKETS || t->path == PATH_RDMA;
-}
-
+/* enter_unsent is called when the first operation is about to wait. Nothing is gathered for t then
+ * (assisted.c), since the end of the epoch before has done that. */
 static void enter_unsent(struct win *w, struct rma_target *t)
 {
-    if (!goes_by_packets(t))
-        return;
+    unsent_gone(w->rma, &t->path_side.unsent);
     t->path_side.unsent.leave = leave_deferred;
     t->path_side.unsent_of = w;
     unsent_add(w->rma, &t->path_side.unsent);
@@ -49,9 +44,9 @@ static void enter_unsent(struct win *w, struct rma_target *t)
 static void end_waiting(struct win *w, struct rma_target *t)
 {
     list_remove(&t->path_side.link);
-    __atomic_store_n(&w->path_side.ndeferring, w->path_side.ndeferring - 1, __ATOMIC_RELAXED);
-    if (goes_by_packets(t))
-        unsent_gone(w->rma, &t->path_side.unsent);
+    __atomic_store_n(&w->path_side.ndeferring, w->path_side.ndeferring - 1,
+                     __ATOMIC_RELEASE); /* pairs with deferred_any */
+    unsent_gone(w->rma, &t->path_side.unsent);
 }
 
 bool deferred_begin(struct win *w, struct rma_target *t)
@@ -187,35 +182,50 @@ int deferred_end(struct win *w)
     return lost;
 }
 
-/* leave_one issues one operation: by a put or get of the network where a call would do that, else
- * by packet. In a dynamic window it always goes by packet, for which the target looks into its
- * regions itself. False: the operation would have to wait, or a call has to refuse it. */
+/* leave_one carries out one operation. On a target of the network it is a put or get of the network
+ * where a call would do that, else a packet; in a dynamic window always a packet, for which the
+ * target looks into its regions itself. False: the operation would have to wait, or a call has to
+ * do it or to refuse it. */
 static bool leave_one(struct win *w, struct rma_target *t, const struct deferred_op *d, int *err)
 {
     const bool moves = d->kind == PKT_OP_PUT || d->kind == PKT_OP_GET;
     if (w->dynamic && !region_allows(t, &d->op))
         return false;
+    if (t->path == PATH_MAPPED)
+        return mapped_leave(w, t, d->kind, &d->op, d->offset, d->len, err);
+    if (t->path == PATH_ASSISTED)
+        return assisted_leave(w, t, d->kind, &d->op, d->offset, d->len, err);
     *err = MRMA_ERR_NO_MEM;
     if (moves && t->path == PATH_RDMA && !w->dynamic)
         *err = rdma_issue_deferred(w, t, d->kind, &d->op, d->offset, d->len);
     if (*err == MRMA_ERR_NO_MEM)
-        return issue_deferred(w, t, d->kind, &d->op, d->offset, d->len, err);
+        return issue_deferred(w, t, d->kind, &d->op, d->len, err);
     return *err != MRMA_AGAIN;
 }
 
-/* leave_deferred issues operations in the order of the calls, until one would have to wait. That
- * one and those behind it stay, and the call that ends or flushes the epoch carries them out. */
+/* may_leave returns whether operations on t may be carried out now. Packets are asked for each
+ * operation (pkt_make_ready_now). */
+static bool may_leave(const struct win *w, const struct rma_target *t)
+{
+    if (!issue_epoch_lasts(w)) /* the last fence carries out by itself what belongs to it */
+        return false;
+    if (t->path == PATH_PACKETS || t->path == PATH_RDMA)
+        return true;
+    return target_sync(t)->accessible(w, t) && !t->lost;
+}
+
+/* leave_deferred carries out operations in the order of the calls, until one would have to wait.
+ * That one and those behind it stay, and the call that ends or flushes the epoch carries them out.
+ */
 static bool leave_deferred(struct unsent *u)
 {
     struct rma_target *t = LIST_ENTRY(u, struct rma_target, path_side.unsent);
     struct win *w = t->path_side.unsent_of;
     struct list_node *node;
-    if (!issue_epoch_lasts(w)) /* the last fence carries out by itself what belongs to it */
-        return false;
     while ((node = list_first(&t->path_side.deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         int err;
-        if (!leave_one(w, t, d, &err))
+        if (!may_leave(w, t) || !leave_one(w, t, d, &err)) /* the target may be lost meanwhile */
             return false;
         list_remove(node);
         t->path_side.deferred_bytes -= d->bytes;
@@ -231,7 +241,7 @@ static bool leave_deferred(struct unsent *u)
 void deferred_drop(struct rma_target *t)
 {
     struct list_node *node;
-    if (deferred_wait(t) && goes_by_packets(t) && list_node_queued(&t->path_side.unsent.link))
+    if (deferred_wait(t) && list_node_queued(&t->path_side.unsent.link))
         list_remove(&t->path_side.unsent.link);
     while (deferred_wait(t) && (node = list_pop_front(&t->path_side.deferred)) != NULL)
         forget(LIST_ENTRY(node, struct deferred_op, link));

@@ -20,13 +20,13 @@
  * is looked at when an operation is carried out, since it counts from the beginning of the exposure
  * on.
  *
- * A queue of operations by packet is also entered as unsent (progress/unsent.h): when the target's
- * word has come, the agent (or a thread that polls, in a process without an agent) carries out the
- * operations that need no wait. It holds the engine's lock from the first operation to the last, so
- * no call meets it halfway. An operation that would have to wait for room (a get of more pieces
- * than a packet names), or that names memory that is not attached, is left to a call, and so are
- * all operations behind it. Operations on other paths are carried out only by calls of their
- * origin.
+ * A queue is also entered as unsent (progress/unsent.h): when the target may be accessed, the agent
+ * (or a thread that polls, in a process without an agent) carries out the operations that need no
+ * wait. Over packets the target's word lets it look at once; where the target is reached by memory
+ * nobody tells this process, and the looks become rarer while the target is late. It holds the
+ * engine's lock from the first operation to the last, so no call meets it halfway. An operation
+ * that would have to wait for others, or that names memory that is not attached, is left to a call,
+ * and so are all operations behind it.
  *
  * The size of a queue is bounded (by conf.tune.defer_queue bytes, without the buffers of the
  * program, and one more operation): beyond it the call waits for the target, and carries the queue
@@ -42,16 +42,19 @@
 #include "rma/win/win.h"
 
 /* deferred_wait returns whether operations on t wait, or have waited and are being carried out now:
- * then other operations on t must not go past them. With or without the engine's lock. */
+ * then other operations on t must not go past them. With or without the engine's lock. If it
+ * returns false, what another thread has carried out comes before what the caller does next. */
 static inline bool deferred_wait(const struct rma_target *t)
 {
-    return unlikely(atomic_load_explicit(&t->deferral, memory_order_relaxed) != DEFERRAL_NONE);
+    return unlikely(atomic_load_explicit(&t->deferral, memory_order_acquire) != DEFERRAL_NONE);
 }
 
-/* deferred_any returns whether operations on any target of w wait. */
+/* deferred_any returns whether operations on any target of w wait. If it returns false, what
+ * another thread has carried out comes before what the caller does next: a signal of the caller
+ * that ends the epoch tells of stores of that thread, too. */
 static inline bool deferred_any(const struct win *w)
 {
-    return __atomic_load_n(&w->path_side.ndeferring, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&w->path_side.ndeferring, __ATOMIC_ACQUIRE) != 0;
 }
 
 /* deferred_begin makes operations on t wait from now on if t is not accessible (sync_ops.h), which

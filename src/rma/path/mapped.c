@@ -8,6 +8,8 @@
  * put makes the window dirty, and a flush is a full fence if the window is. No state, no locks.
  */
 #include "base/err.h"
+#include "rma/origin/atomics.h"
+#include "rma/path/acc_atomic.h"
 #include "rma/path/xpmem_path.h"
 #include "rma/path/load_store.h"
 #include "rma/path/path.h"
@@ -27,6 +29,21 @@ static int mapped_operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
     if (unlikely(op->notify && !err))
         notify_raise(w, t, op->notify);
     return err;
+}
+
+/* Instructions for accumulates are one thread's of this process (acc_atomic.h). So where another
+ * thread may be using them they end for this target, as they do for an accumulate that comes by
+ * packet. */
+bool mapped_leave(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len, int *err)
+{
+    const bool acc = kind != PKT_OP_PUT && kind != PKT_OP_GET;
+    if ((w->dynamic && t->attaches) || (acc && atomics_used(w)))
+        return false;
+    *err = acc && rma_concurrent(w->rma) ? acc_lock_mode(w, t->ctl, true) : MRMA_SUCCESS;
+    if (!*err)
+        *err = load_store_operate(w, t, t->base, kind, op, offset, len);
+    return true;
 }
 
 static int mapped_flush(struct win *w, struct rma_target *t, bool local)

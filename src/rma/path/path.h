@@ -46,6 +46,18 @@ int epoch_includes(struct win *w, const struct rma_target *t);
  * sync_ops.access. May wait. */
 int epoch_access(struct win *w, struct rma_target *t);
 
+/* ---- operations that were deferred ---- */
+
+/* mapped_leave does an operation that was deferred (deferred.h) on t, whose memory is mapped here,
+ * without a wait for what others do next: for the agent, or a thread that polls. *err is the
+ * result. False: a call has to do the operation, and nothing was done. Under the engine's lock. */
+bool mapped_leave(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                  const struct rma_op *op, int64_t offset, size_t len, int *err);
+
+/* assisted_leave does what mapped_leave does, on a kernel-assisted target. */
+bool assisted_leave(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                    const struct rma_op *op, int64_t offset, size_t len, int *err);
+
 /* ---- kernel-assisted targets ---- */
 
 /* assisted_settle does the operations that were gathered for t. It is called at the end of an

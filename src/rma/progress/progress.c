@@ -76,7 +76,7 @@ bool rma_poll_surely(struct rma *r, bool *block)
 
 bool rma_progress(struct rma *r)
 {
-    return r->progress.packets && rma_poll(r);
+    return (r->progress.packets || unsent_poll_due(r)) && rma_poll(r);
 }
 
 /* The pause is an eighth of the time in which nothing has come, so a packet is seen at most so much

@@ -370,7 +370,7 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     bool served = false;
     rma_advance_host(r, r->clock());
     while (!check(r, wait)) {
-        const bool moved = r->progress.packets && rma_poll(r);
+        const bool moved = rma_progress(r);
         served |= moved;
         if (!is_look_due(r, &rounds, moved))
             continue;
