@@ -22,9 +22,18 @@
         "so many elements of %llu bytes are more bytes than memory can have", \
         "12.3", "") \
     ROW(RANK_OUTSIDE, RANK, \
-        "%s = %d: ", \
+        "target_rank = %d: ", \
         "the ranks of the window are 0 to %d", \
         "12.3", "") \
+    ROW(SYNC_RANK_OUTSIDE, RANK, \
+        "rank = %d: ", \
+        "the ranks of the window are 0 to %d", \
+        "12.5", "") \
+    ROW(QUERY_RANK_OUTSIDE, RANK, \
+        "rank = %d: ", \
+        "the ranks of the window are 0 to %d, and MPI_PROC_NULL stands for the lowest one with " \
+        "memory", \
+        "12.2.3", "") \
     ROW(SOURCE_OUTSIDE, RANK, \
         "source = %d: ", \
         "the ranks of the window are 0 to %d, and MPI_ANY_SOURCE stands for all of them", \
@@ -106,6 +115,23 @@
         "an operation with a request needs a passive target epoch", \
         "12.3.5", \
         "Open one by MPI_Win_lock or MPI_Win_lock_all") \
+    /* ---- what a target has refused after the call had returned ---- */ \
+    ROW(REFUSED_MEMORY, RMA_RANGE, \
+        "", \
+        "since the last synchronization rank %d has refused %s: not all of this memory is attached " \
+        "there", \
+        "12.2.4", \
+        "The target calls MPI_Win_attach first, and tells its address by MPI_Get_address") \
+    ROW(REFUSED_EPOCH, RMA_SYNC, \
+        "", \
+        "since the last synchronization rank %d has refused %s: it was in no epoch for that, or " \
+        "MPI_MODE_NOCHECK was given without a post or lock", \
+        "12.5", "") \
+    ROW(REQUEST_MEMORY, RMA_RANGE, \
+        "target_disp = 0x%llx: ", \
+        "rank %d has refused %s of %llu bytes: not all of this memory is attached there", \
+        "12.2.4", \
+        "The target calls MPI_Win_attach first, and tells its address by MPI_Get_address") \
     /* ---- epochs ---- */ \
     ROW(NO_EPOCH, RMA_SYNC, \
         "target_rank = %d: ", \

@@ -38,9 +38,9 @@ static int negative_count(const struct rma_op *op, const char *back)
     return FAULT(engine_messages(), COUNT_NEGATIVE, name, (long long)op->rcount);
 }
 
-int args_bad_rank(const struct win_rec *rec, const char *what, int rank)
+int args_bad_rank(const struct win_rec *rec, int rank)
 {
-    return FAULT(engine_messages(), RANK_OUTSIDE, what, rank, rec->nproc - 1);
+    return FAULT(engine_messages(), SYNC_RANK_OUTSIDE, rank, rec->nproc - 1);
 }
 
 int args_verdict(const struct win_rec *rec, const struct rma_op *op, const char *back,
@@ -51,7 +51,7 @@ int args_verdict(const struct win_rec *rec, const struct rma_op *op, const char 
     if (op->target == MPI_PROC_NULL)
         return OP_NOTHING;
     if (op->target < 0 || op->target >= rec->nproc)
-        return args_bad_rank(rec, "target_rank", op->target);
+        return FAULT(engine_messages(), RANK_OUTSIDE, op->target, rec->nproc - 1);
     return op->disp < rec->lowest_disp
                ? FAULT(engine_messages(), DISP_NEGATIVE, (long long)op->disp)
                : MRMA_SUCCESS;

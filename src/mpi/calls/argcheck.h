@@ -33,9 +33,9 @@ int args_verdict(const struct win_rec *rec, const struct rma_op *op, const char 
  * returns. what is the name of the argument. */
 int args_bad_type(const char *what, MPI_Datatype type, int err) __attribute__((cold));
 
-/* args_bad_rank reports a wrong rank, and returns MRMA_ERR_RANK; what is the name of the argument,
- * whose value is rank. */
-int args_bad_rank(const struct win_rec *rec, const char *what, int rank) __attribute__((cold));
+/* args_bad_rank reports that the argument rank of a synchronization is none of the window's, and
+ * returns MRMA_ERR_RANK. */
+int args_bad_rank(const struct win_rec *rec, int rank) __attribute__((cold));
 
 /* args_plain returns true if these arguments are certainly right. counts is all counts of the call
  * or'ed together, so that one sign tells of all; target is a rank; disp is a displacement. False

@@ -19,7 +19,7 @@
 /* not_a_rank returns the result for a rank that the window does not have. */
 static int not_a_rank(const struct win_rec *rec, int rank)
 {
-    return rank == MPI_PROC_NULL ? MRMA_SUCCESS : args_bad_rank(rec, "rank", rank);
+    return rank == MPI_PROC_NULL ? MRMA_SUCCESS : args_bad_rank(rec, rank);
 }
 
 static uint16_t traced_lock(bool exclusive, int assert)

@@ -143,7 +143,9 @@ static int shared_query(struct win_rec *rec, int rank, MPI_Aint *size, const voi
     if (err != MRMA_SUCCESS)
         return win_fail(rec, "MPI_Win_shared_query", err);
     if (rank != MPI_PROC_NULL && !args_rank_ok(rec, rank))
-        return win_fail_target(rec, "MPI_Win_shared_query", args_bad_rank(rec, "rank", rank), rank);
+        return win_fail_target(rec, "MPI_Win_shared_query",
+                               FAULT(engine_messages(), QUERY_RANK_OUTSIDE, rank, rec->nproc - 1),
+                               rank);
     if (rec->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return win_fail(rec, "MPI_Win_shared_query",
                         FAULT(engine_messages(), QUERY_DYNAMIC, win_maker(rec)));

@@ -169,7 +169,7 @@ static int prepare_fail(const struct win_args *args, const struct boot_mpi *bm, 
 }
 
 /* Creates a window, its carrier and its record. Collective over args->comm. *win, and
- * *(void **)baseptr unless baseptr is NULL, are set on success only; with an error the
+ * *(void **)baseptr unless baseptr is NULL, are written on success only; with an error the
  * communicator's error handler has been called. Returns what the entry point returns. Not to be
  * called when engine_disabled(). */
 static int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
@@ -222,6 +222,15 @@ static int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     return MPI_SUCCESS;
 }
 
+/* win_make_or_null is win_make, but for *win, which is MPI_WIN_NULL if there is no window: the Fortran
+ * functions of Open MPI take *win for a handle whatever the call has returned. */
+static int win_make_or_null(const struct win_args *args, void *baseptr, MPI_Win *win)
+{
+    if (win != NULL)
+        *win = MPI_WIN_NULL;
+    return win_make(args, baseptr, win);
+}
+
 /* An entry point that makes a window, with its arguments as struct win_args has them; its outputs
  * stand behind them. The large-count forms have a displacement unit of another type. Units above
  * INT_MAX are refused with MPI_ERR_DISP: MPI_WIN_DISP_UNIT could not report them. */
@@ -231,7 +240,7 @@ static int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
         TRACED(call);                                                                            \
         const struct win_args given = {"MPI_" #name, flavor, base, size, disp_unit, info, comm}; \
                                                                                                  \
-        return engine_disabled() ? mpi_host.name args : win_make(&given, baseptr, win);          \
+        return engine_disabled() ? mpi_host.name args : win_make_or_null(&given, baseptr, win);  \
     }                                                                                            \
     MRMA_EXPORT_MPI(name)
 

@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "engine/engine.h"
@@ -102,6 +103,13 @@ MPI_Request request_complete(void)
     return likely(r != NULL) && likely(!are_watched()) ? r->handle : MPI_REQUEST_NULL;
 }
 
+static const char *kind_of(const struct rma_op *op)
+{
+    if (op->rtype == NULL)
+        return op->op == ACC_OP_NONE ? "a put" : "an accumulate";
+    return op->op == ACC_OP_NONE ? "a get" : "an accumulate that fetches";
+}
+
 int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
                    const struct rma_op *op, MPI_Request *request)
 {
@@ -120,7 +128,8 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
         return MPI_SUCCESS;
     }
     *request = r->handle;
-    r->op = (struct request_op){.target = op->target,
+    r->op = (struct request_op){.kind = kind_of(op),
+                                .target = op->target,
                                 .disp = op->disp,
                                 .bytes = op->ttype != NULL ? op->tcount * op->ttype->size : 0};
     atomic_store_explicit(&r->rec, rec, memory_order_relaxed);
@@ -174,18 +183,24 @@ void request_status(MPI_Status *status)
 static void say_operation(const struct win_rec *rec, const struct request_op *op, int err)
 {
     const struct log *log = engine_messages();
-    const char *at = win_flavor(rec->win) == WIN_DYNAMIC ? "address 0x%llx" : "displacement %lld";
+    const bool dynamic = win_flavor(rec->win) == WIN_DYNAMIC;
+    const unsigned long long bytes = op->bytes;
     char place[64];
 
     if (error_is_named(err))
         return;
-    snprintf(place, sizeof place, at, (long long)op->disp);
+    if (err == MRMA_ERR_RMA_RANGE && dynamic) {
+        (void)FAULT(log, REQUEST_MEMORY, (unsigned long long)op->disp, op->target, op->kind, bytes);
+        return;
+    }
+    snprintf(place, sizeof place, dynamic ? "target_disp = 0x%llx" : "target_disp = %lld",
+             (long long)op->disp);
     if (err == MRMA_ERR_PROC_FAILED || err == MRMA_ERR_NO_MEM)
-        log_fail(log, err, "the operation of %llu bytes at %s of rank %d was not completed",
-                 (unsigned long long)op->bytes, place, op->target);
+        log_fail(log, err, "%s: %s of %llu bytes was not completed at rank %d", place, op->kind,
+                 bytes, op->target);
     else
-        log_fail(log, err, "rank %d has refused the operation of %llu bytes at %s", op->target,
-                 (unsigned long long)op->bytes, place);
+        log_fail(log, err, "%s: rank %d has refused %s of %llu bytes", place, op->target, op->kind,
+                 bytes);
 }
 
 /* tell calls the handler of the window of rec, unless quietly is true. Returns the code. */

@@ -28,6 +28,7 @@
 /* What an operation with a request was, for the message of an error that only comes to light when
  * the request completes. */
 struct request_op {
+    const char *kind; /* "a put", as messages name it */
     int target;
     int64_t disp;   /* as the program gave it */
     uint64_t bytes; /* at the target */

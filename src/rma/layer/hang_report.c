@@ -301,8 +301,8 @@ void win_describe(const struct win *w, int target, char *buf, size_t len)
         at += (size_t)snprintf(buf + at, len - at, " on %d target%s, rank %d is %s", w->nlocks,
                                w->nlocks == 1 ? "" : "s", target, locks[win_peek(w, target)->lock]);
     if (at < len && w->epoch.exposed)
-        snprintf(buf + at, len - at, ", exposed to %d origins since MPI_Win_post",
-                 pscw_exposure(w)->n);
+        snprintf(buf + at, len - at, ", exposed to %d origin%s since MPI_Win_post",
+                 pscw_exposure(w)->n, pscw_exposure(w)->n == 1 ? "" : "s");
 }
 
 void hang_report(struct win *w, const struct rma_wait *wait, uint64_t ns)

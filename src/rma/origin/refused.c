@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/fault.h"
 #include "rma/origin/issue.h"
 #include "rma/win/win.h"
 
@@ -48,12 +49,12 @@ static int fail_refused(const struct win *w, const struct origin_refusal *what, 
     char operation[160];
 
     describe_refused(w, what, operation, sizeof operation);
-    return log_fail(w->rma->log, err, "since the last synchronization rank %d has refused %s%s",
-                    what->from - 1, operation,
-                    err == MRMA_ERR_RMA_SYNC
-                        ? ": it was in no epoch for that, or MPI_MODE_NOCHECK was given without a "
-                          "post or lock (MPI 4.1, 12.5)"
-                        : "");
+    if (err == MRMA_ERR_RMA_SYNC)
+        return FAULT(w->rma->log, REFUSED_EPOCH, what->from - 1, operation);
+    if (err == MRMA_ERR_RMA_RANGE && w->dynamic)
+        return FAULT(w->rma->log, REFUSED_MEMORY, what->from - 1, operation);
+    return log_fail(w->rma->log, err, "since the last synchronization rank %d has refused %s",
+                    what->from - 1, operation);
 }
 
 int issue_take_error(struct win *w)
