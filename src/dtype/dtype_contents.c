@@ -2,17 +2,22 @@
 /*
  * dtype_contents.c - reading the envelope and contents of a datatype.
  *
- * The large-count functions are reached through weak references, so one source serves hosts with
- * and without them. They are used for every type where present: the small-count ones refuse types
- * made by a large-count constructor.
+ * The large-count functions are weak references, so one source serves hosts with and without them.
+ * They are used for every type where present: the small-count ones refuse types made by a
+ * large-count constructor. A weak reference stays null where the program loads MPI after this
+ * library, as an interpreter does, so the functions are looked up then.
  *
  * The arguments stay in the arrays that the host has filled, since they can be as large as the
  * data; only short arrays that are in another order are copied.
  *
- * No state, no locks. Neighbour: dtype_flatten.c.
+ * State: the functions, found by the first datatype that is read. No locks.
+ * Neighbour: dtype_flatten.c.
  */
+#define _GNU_SOURCE 1 /* RTLD_DEFAULT */
 #include "dtype/dtype_contents.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +36,22 @@ extern int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_C
                                     MPI_Aint addrs[], MPI_Count counts[], MPI_Datatype types[])
     __attribute__((weak));
 
+static struct {
+    __typeof__(PMPI_Type_get_envelope_c) *envelope; /* NULL: the host is older */
+    __typeof__(PMPI_Type_get_contents_c) *contents;
+} large;
+static pthread_once_t large_once = PTHREAD_ONCE_INIT;
+
+static void find_large(void)
+{
+    large.envelope = PMPI_Type_get_envelope_c;
+    large.contents = PMPI_Type_get_contents_c;
+    if (!large.envelope)
+        *(void **)&large.envelope = dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c");
+    if (!large.contents)
+        *(void **)&large.contents = dlsym(RTLD_DEFAULT, "PMPI_Type_get_contents_c");
+}
+
 /* The arguments as the host returned them, before they are put in order. */
 struct raw {
     int combiner;
@@ -45,9 +66,10 @@ static int read_envelope(MPI_Datatype type, struct raw *raw)
     int ni = 0, na = 0, nt = 0, rc;
 
     memset(raw, 0, sizeof(*raw));
-    if (PMPI_Type_get_envelope_c) {
-        rc = PMPI_Type_get_envelope_c(type, &raw->nints, &raw->naddrs, &raw->ncounts, &raw->ntypes,
-                                      &raw->combiner);
+    pthread_once(&large_once, find_large);
+    if (large.envelope) {
+        rc = large.envelope(type, &raw->nints, &raw->naddrs, &raw->ncounts, &raw->ntypes,
+                            &raw->combiner);
         return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_TYPE;
     }
     rc = PMPI_Type_get_envelope(type, &ni, &na, &nt, &raw->combiner);
@@ -61,9 +83,9 @@ static int read_arguments(MPI_Datatype type, struct raw *raw, MPI_Datatype *type
 {
     int rc;
 
-    if (PMPI_Type_get_contents_c)
-        rc = PMPI_Type_get_contents_c(type, raw->nints, raw->naddrs, raw->ncounts, raw->ntypes,
-                                      raw->ints, raw->addrs, raw->counts, types);
+    if (large.contents)
+        rc = large.contents(type, raw->nints, raw->naddrs, raw->ncounts, raw->ntypes, raw->ints,
+                            raw->addrs, raw->counts, types);
     else
         rc = PMPI_Type_get_contents(type, (int)raw->nints, (int)raw->naddrs, (int)raw->ntypes,
                                     raw->ints, raw->addrs, types);

@@ -303,6 +303,7 @@ def said(make):
     except MPI.Exception as error:
         text = str(error).replace("\n", " | ")
         text = re.sub("0x[0-9a-f]{9,}", "ADDRESS", text)
+        text = re.sub("(MPI_Win_[a-z_]*)_c:", r"\1:", text)  # mpi4py 4 calls these
         text = re.sub(r"(MPI_LOCK_[A-Z]*) \([0-9]+\)", r"\1 (N)", text)
         cut = len(str(error)) >= MPI.MAX_ERROR_STRING - 1
         if error.Get_error_class() != MPI.Get_error_class(error.Get_error_class()):

@@ -11,6 +11,7 @@
 #include <mpi.h>
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +71,22 @@ static void look_up(void)
     printf("PMPI_Put is of %s\n", owner(object("PMPI_Put")));
 }
 
+/* element returns a datatype of one int, made with a large count where the host has such. */
+static MPI_Datatype element(void)
+{
+    int (*contiguous)(MPI_Count, MPI_Datatype, MPI_Datatype *);
+    MPI_Datatype type;
+
+    *(void **)&contiguous = dlsym(handle, "MPI_Type_contiguous_c");
+    if (contiguous == NULL || contiguous(1, INT, &type) != MPI_SUCCESS)
+        return INT;
+    ((__typeof__(MPI_Type_commit) *)(intptr_t)object("MPI_Type_commit"))(&type);
+    return type;
+}
+
 static void put_right(void)
 {
+    const MPI_Datatype one = element();
     int rank, size, *memory;
     MPI_Win win;
 
@@ -81,7 +96,7 @@ static void put_right(void)
     *memory = -1;
     Barrier(WORLD);
     Win_fence(0, win);
-    Put(&rank, 1, INT, (rank + 1) % size, 0, 1, INT, win);
+    Put(&rank, 1, one, (rank + 1) % size, 0, 1, one, win);
     Win_fence(0, win);
     /* In one write: the launcher puts lines of processes together as they come. */
     const char *said =
