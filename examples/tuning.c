@@ -9,7 +9,7 @@
  * runs, and need no processor for each rank.
  *
  *   changes=1   readers of the tree share the lock
- *   changes=2   one flush behind all values of the border
+ *   changes=2   one flush after all values of the border
  *   changes=3   the rank with the larger part has as much to do as the others
  *   changes=4   partners post and start instead of all ranks in a fence
  */

@@ -141,7 +141,7 @@ void report_rdma(struct report *report, const char *section, const struct ch3_ch
     const struct rdma_thresholds th = rdma_thresholds(ch->rdma.by, conf);
     item_note(item_text(report, section, "rdma_by", done_by(ch->rdma.by)), "%s",
               ch->caps & CH3_CAP_RDMA_READ_BEHIND
-                  ? "a flush reads behind its puts"
+                  ? "a flush reads after its puts"
                   : "the end of a put says that its data is in place");
     threshold(report, section, "rdma_min", th.min, "and more goes without packets");
     threshold(report, section, "rdma_min_passive", th.min_passive,
@@ -170,7 +170,7 @@ static void network_capabilities(struct report *report, const struct nmofi *net,
         return;
     }
     item_note(item, "puts and gets by the provider's remote memory access%s",
-              ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered behind it" : "");
+              ch->caps & CH3_CAP_RDMA_ORDERED ? ", packets ordered after it" : "");
     report_rdma(report, "data_paths", ch, conf);
 }
 

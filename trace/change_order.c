@@ -34,7 +34,7 @@ static const struct move moves[] = {
      {TRACE_CALL_Win_post, 0},
      LATE_POST},
     {"wait_later",
-     "behind the computation that follows it",
+     "after the computation that follows it",
      "That computation does not need what other ranks put into the window; where a part of it "
      "does, less is saved.",
      false,

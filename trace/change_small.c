@@ -221,8 +221,8 @@ static void one_flush(struct trying *trying)
         try_change(trying, &change,
                    (struct scenario){
                        .key = "flush_once",
-                       .what = text("one flush behind the last of several operations instead of "
-                                    "one behind each: %s",
+                       .what = text("one flush after the last of several operations instead of "
+                                    "one after each: %s",
                                     where),
                        .assumes = "Nobody needs one of the operations to be complete before the "
                                   "last; the flush takes as long as the mean of them did.",

@@ -241,7 +241,7 @@ static void what_if(const struct whatif *whatif, FILE *out)
         fprintf(out, "  ... and %zu more (all of them in the JSON report)\n",
                 whatif->n - SCENARIOS_SHOWN);
     if (whatif->n == 0 && !whatif->why_not)
-        fprintf(out, "  no change that was tried would save more than %.2g %%\n",
+        fprintf(out, "  no change would save more than %.2g %%\n",
                 report_percent(whatif->noise, whatif->measured));
     if (whatif->why_not) {
         char *line = text("no estimate is made: %s", whatif->why_not);
