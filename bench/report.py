@@ -169,8 +169,8 @@ TITLES = {"malloc": "MPI_Win_create on malloc", "alloc_mem": "MPI_Win_create on 
           "allocate": "MPI_Win_allocate", "shared": "MPI_Win_allocate_shared"}
 # What the exchanges are. Those of MPI's one-sided calls come first, and they alone count in what the tables show.
 ONE_SIDED = {
-    "fence_assert": "fence, a put to each neighbour, fence, with the assertions that hold",
-    "fence": "fence, puts, fence, without assertions",
+    "fence_assert": "fence, puts, fence, with the assertions that hold",
+    "fence": "fence, a put to each neighbour, fence, without assertions",
     "fence_one": "one fence a step, with two buffers in turn",
     "pscw": "post, start, puts, complete, wait",
     "lock": "lock, put, unlock for each neighbour, then a notice to it",
@@ -309,7 +309,7 @@ class Halo:
         measured = {mode for modes in self.modes.values() for mode in modes}
         for mode, meaning in {**ONE_SIDED, **OTHERS}.items():
             if mode in measured:
-                yield f"  {mode:13}  {meaning}"
+                yield from textwrap.wrap(f"  {mode:13}  {meaning}", COLUMNS, subsequent_indent=" " * 17)
 
     def ranks(self) -> int:
         """Returns the number of ranks."""
