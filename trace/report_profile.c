@@ -36,9 +36,9 @@ void report_overview_text(const struct analysis *analysis, FILE *out)
     for (uint32_t i = 0; i < trace->nranks; i++)
         rma += analysis->rma_ns[i];
     text_heading(out, "Overview");
-    fprintf(out, "  %u ranks, %zu windows, %" PRIu64 " events, %zu operations, run of %s\n",
-            trace->nranks, trace->nwindows, trace->events, trace->nops,
-            text_duration(trace->length).text);
+    fprintf(out, "  %u ranks, %zu window%s, %" PRIu64 " events, %zu operations, run of %s\n",
+            trace->nranks, trace->nwindows, trace->nwindows == 1 ? "" : "s", trace->events,
+            trace->nops, text_duration(trace->length).text);
     fprintf(out,
             "  in calls of RMA: %s of all ranks together, %.2f %% of the run; outside: %.2f %%\n",
             text_duration(rma).text, report_percent(rma, analysis->run_ns),

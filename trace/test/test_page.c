@@ -216,7 +216,7 @@ static void large(void **state)
     assert_uint_in_range(info.st_size, 1 << 20, 6 << 20);
     char *output = browse(&job, "", false);
     assert_has(output, "<p>probe: ");
-    assert_has(output, "64 ranks, 1 windows, 999,040 events");
+    assert_has(output, "64 ranks, 1 window, 999,040 events");
     assert_has(output, "Thinned out: this page has the longest 120,000 of 208,128 calls as boxes");
     assert_has(output, "of 166,400 operations");
     const char *probed = strstr(output, "<p>probe: "),
