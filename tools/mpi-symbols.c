@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mpi-symbols.c - which shared objects stand between a program and its MPI library.
+ * mpi-symbols.c - which shared objects stand between a program and its MPI library, and which have
+ * a malloc.
  *
  *   mpi-symbols FILE...
  *
  * For each FILE that defines functions of MPI for others a line "tool FILE" or "host FILE" is
  * written. A profiling tool defines MPI_X and calls PMPI_X; who defines PMPI_X as well is an MPI
- * library, or one like it (this project's are). mpi-rma-run asks for the order of what it preloads.
- * Files that are no shared objects of this machine's kind, or not there, give no line. Not linked
- * with MPI, for it is started once for each process of a job.
+ * library, or one like it (this project's are). For each FILE that defines malloc for others a line
+ * "malloc FILE" is written. mpi-rma-run asks for the order of what it preloads, and whether a
+ * program has an allocator of its own. Files that are no programs or shared objects of this
+ * machine's kind, or not there, give no line. Not linked with MPI, for it is started once for each
+ * process of a job.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -26,7 +29,7 @@ struct file {
 };
 
 struct found {
-    bool mpi, pmpi;
+    bool mpi, pmpi, malloc;
 };
 
 /* n things of size bytes at offset; NULL: not all within the file. */
@@ -53,6 +56,7 @@ static void look_at_symbol(const ElfW(Sym) * symbol, const char *name, struct fo
         return;
     found->mpi |= is_c_name(name);
     found->pmpi |= name[0] == 'P' && is_c_name(name + 1);
+    found->malloc |= strcmp(name, "malloc") == 0;
 }
 
 static void look_at_table(const struct file *f, const ElfW(Shdr) * table,
@@ -73,10 +77,11 @@ static struct found look_at_file(const struct file *f)
 {
     const ElfW(Ehdr) *head = part(f, 0, sizeof *head, 1);
     const ElfW(Shdr) * sections;
-    struct found found = {false, false};
+    struct found found = {false, false, false};
 
     if (!head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_type != ET_DYN ||
+        head->e_ident[EI_CLASS] != ELFCLASS64 ||
+        (head->e_type != ET_DYN && head->e_type != ET_EXEC) ||
         head->e_shentsize != sizeof *sections)
         return found;
     sections = part(f, head->e_shoff, sizeof *sections, head->e_shnum);
@@ -89,7 +94,7 @@ static struct found look_at_file(const struct file *f)
 static struct found look_at(const char *name)
 {
     const int fd = open(name, O_RDONLY | O_CLOEXEC);
-    struct found found = {false, false};
+    struct found found = {false, false, false};
     struct stat st;
     void *bytes;
 
@@ -111,6 +116,8 @@ int main(int argc, char **argv)
 
         if (found.mpi || found.pmpi)
             printf("%s %s\n", found.pmpi ? "host" : "tool", argv[i]);
+        if (found.malloc)
+            printf("malloc %s\n", argv[i]);
     }
     return 0;
 }

@@ -69,6 +69,7 @@ struct conf {
     char agent_cpu[64]; /* a list of processors; "": all processors of the process */
     enum conf_fence fence;
     enum conf_alloc alloc_mem;
+    int share_malloc;      /* 0: no; 1: from the usual size on; else from so many bytes on */
     char segment_dir[256]; /* "": anonymous memory (memfd) */
     char stats[256];       /* "" off, "1" standard error, else a file name */
     char trace[256];       /* a directory; "": no trace is taken */

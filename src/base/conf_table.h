@@ -43,6 +43,12 @@
     ROW(alloc_mem, "MPIRMA_ALLOC_MEM", WORDS(alloc), CONF_ALLOC_SHARED, \
         "whose memory `MPI_Alloc_mem` gives: `shared`, the library's, which windows over it " \
         "map; `host`, the host's own ([memory](#memory)). The same at all calls of a process") \
+    ROW(share_malloc, "MPIRMA_SHARE_MALLOC", COUNT("0, 1 or a number of bytes"), 0, \
+        "`1`: blocks of `malloc` and its kin of 128 KiB and more are shared memory, so that " \
+        "windows over them are mapped ([memory of malloc](#memory-of-malloc)). A larger " \
+        "number: blocks of so many bytes and more, each of which takes whole pages. " \
+        "`mpi-rma-run --share-malloc` sets it to `1`. `mpi-rma-run` preloads what it needs; " \
+        "a process without that warns at its first window") \
     ROW(segment_dir, "MPIRMA_SEGMENT_DIR", DIRECTORY, "", \
         "shared memory is made of unnamed files in this directory; unset: anonymous memory " \
         "(memfd)") \

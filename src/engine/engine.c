@@ -214,6 +214,7 @@ int engine_create(const struct conf *conf, const struct log *log,
     e->own_seg.fd = e->doorbell_fd = -1;
     e->world_rank = process->world_rank;
     e->membarrier = process->membarrier;
+    e->malloc_calls = process->malloc_calls;
     e->host_progress = process->host_progress;
     e->say_call = process->say_call;
     int err = assemble(e, process->threads);

@@ -21,14 +21,17 @@ struct engine;
 struct rma;
 struct dtype_cache;
 struct heap;
+struct malloc_calls;
 struct trace;
 
 /* What an engine is told of its process. */
 struct engine_process {
-    bool threads;                /* several threads may call at once (MPI_THREAD_MULTIPLE) */
-    bool membarrier;             /* event_membarrier_register has succeeded (sys/futex_event.h) */
-    int world_rank;              /* for messages */
-    void (*host_progress)(void); /* rma_env.host_progress; NULL: there is no host */
+    bool threads;    /* several threads may call at once (MPI_THREAD_MULTIPLE) */
+    bool membarrier; /* event_membarrier_register has succeeded (sys/futex_event.h) */
+    int world_rank;  /* for messages */
+    const struct malloc_calls *malloc_calls;  /* which blocks of malloc are shared
+                                                (shm/malloc_calls.h); NULL: none are */
+    void (*host_progress)(void);              /* rma_env.host_progress; NULL: there is no host */
     void (*say_call)(char *text, size_t len); /* rma_env.say_call; NULL: there is no program
                                                  above */
 };

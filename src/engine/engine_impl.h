@@ -60,6 +60,7 @@ struct engine {
     struct heap *heap;      /* heap of windows: their memory, control blocks and rings */
     struct heap *user_heap; /* heap of MPI_Alloc_mem: children get copies, and it outlives the
                                engine */
+    const struct malloc_calls *malloc_calls;        /* engine.h */
     _Atomic uint64_t allocs, alloc_bytes, alloc_ns; /* engine_alloc_end */
     struct seg own_seg;
     struct procseg *own; /* in own_seg */

@@ -4,8 +4,9 @@
  * segments of others are mapped once, and their uses are counted.
  *
  * A mapping that nobody uses any more is dropped, except for heap chunks of processes that live:
- * many windows share these chunks, so the next window costs no system call. Locks: maps_lock around
- * the map of segments. Neighbours: shm/heap.h, shm/segment.h.
+ * many windows share these chunks, so the next window costs no system call. Blocks of malloc that
+ * are shared belong to another library (shm/malloc_calls.h). Locks: maps_lock around the map of
+ * segments. Neighbours: shm/heap.h, shm/segment.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 
 #include "base/err.h"
 #include "engine/engine_impl.h"
+#include "shm/malloc_calls.h"
 
 static_assert(sizeof(struct heap_loc) == sizeof(struct rma_mem_loc), "location size");
 
@@ -75,12 +77,17 @@ static bool mapped_find(struct engine *e, const void *ptr, size_t len, struct he
     return found;
 }
 
+static bool malloc_find(const struct engine *e, const void *ptr, size_t len, struct heap_loc *loc)
+{
+    return e->malloc_calls != NULL && e->malloc_calls->find(ptr, len, loc);
+}
+
 static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc)
 {
     struct heap_loc found;
     struct engine *e = ctx;
     if (!heap_find(e->heap, ptr, len, &found) && !heap_find(e->user_heap, ptr, len, &found) &&
-        !mapped_find(e, ptr, len, &found))
+        !malloc_find(e, ptr, len, &found) && !mapped_find(e, ptr, len, &found))
         return false;
     memcpy(loc, &found, sizeof found);
     return true;
@@ -88,12 +95,16 @@ static bool env_mem_find(void *ctx, const void *ptr, size_t len, struct rma_mem_
 
 static bool env_mem_pin(void *ctx, const void *ptr, size_t len)
 {
-    return heap_pin(((struct engine *)ctx)->user_heap, ptr, len);
+    struct engine *e = ctx;
+    return heap_pin(e->user_heap, ptr, len) ||
+           (e->malloc_calls != NULL && e->malloc_calls->pin(ptr, len));
 }
 
 static void env_mem_unpin(void *ctx, const void *ptr)
 {
-    heap_unpin(((struct engine *)ctx)->user_heap, ptr);
+    struct engine *e = ctx;
+    if (e->malloc_calls == NULL || !e->malloc_calls->unpin(ptr))
+        heap_unpin(e->user_heap, ptr);
 }
 
 /* map_key returns a key that depends on the file, since two file systems may have the same inode

@@ -195,14 +195,15 @@ struct rma_env {
      * MRMA_ERR_NO_MEM with a message. */
     int (*mem_fits)(void *ctx, uint64_t bytes);
 
-    /* mem_find returns whether peers can map [ptr, ptr+len): it comes from mem_alloc or
-     * MPI_Alloc_mem, or lies in a segment. *loc then says where it is, for mem_map by others. */
+    /* mem_find returns whether peers can map [ptr, ptr+len): it comes from mem_alloc,
+     * MPI_Alloc_mem or a malloc that shares its blocks, or lies in a segment. *loc then says where
+     * it is, for mem_map by others. */
     bool (*mem_find)(void *ctx, const void *ptr, size_t len, struct rma_mem_loc *loc);
 
     /* mem_pin is called when a window is made on [ptr, ptr+len). If this memory is from
-     * MPI_Alloc_mem, the program may give it back while others still have it mapped; so it is kept,
-     * and nobody gets it again before mem_unpin with the same ptr. Returns false for other memory;
-     * then mem_unpin is not called. */
+     * MPI_Alloc_mem, or a shared block of malloc, the program may give it back while others still
+     * have it mapped; so it is kept, and nobody gets it again before mem_unpin with the same ptr.
+     * Returns false for other memory; then mem_unpin is not called. */
     bool (*mem_pin)(void *ctx, const void *ptr, size_t len);
 
     /* mem_unpin ends one mem_pin. */

@@ -115,9 +115,21 @@ static int open_unnamed(const char *dir, size_t size, const struct log *log, int
     return MRMA_SUCCESS;
 }
 
-/* map_file maps the first size bytes of the file shared. A mapping of at least a huge page begins
- * at a multiple of the huge page size, since otherwise the kernel could not use huge pages. NULL
- * and errno on failure. */
+/* map_file_at maps the first size bytes of the file shared at that address. Huge pages are only a
+ * wish, which is refused where there are none. */
+static void *map_file_at(int fd, size_t size, void *at)
+{
+    const int how = MAP_SHARED | MAP_FIXED;
+
+    if (mmap(at, size, PROT_READ | PROT_WRITE, how, fd, 0) == MAP_FAILED)
+        return NULL;
+    madvise(at, size, MADV_HUGEPAGE);
+    return at;
+}
+
+/* map_file maps the first size bytes of the file shared, at any address. A mapping of at least a
+ * huge page begins at a multiple of the huge page size, since otherwise the kernel could not use
+ * huge pages. NULL and errno on failure. */
 static void *map_file(int fd, size_t size)
 {
     if (size < HUGE_PAGE || size > SIZE_MAX - HUGE_PAGE) {
@@ -129,8 +141,7 @@ static void *map_file(int fd, size_t size)
     if (room == MAP_FAILED)
         return NULL;
     size_t skip = -(uintptr_t)room & (HUGE_PAGE - 1);
-    if (mmap(room + skip, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
-        MAP_FAILED) {
+    if (map_file_at(fd, size, room + skip) == NULL) {
         int e = errno;
         munmap(room, size + HUGE_PAGE);
         errno = e;
@@ -139,8 +150,6 @@ static void *map_file(int fd, size_t size)
     if (skip > 0)
         munmap(room, skip);
     munmap(room + skip + size, HUGE_PAGE - skip);
-    /* only a wish, which is refused where there are no huge pages */
-    madvise(room + skip, size, MADV_HUGEPAGE);
     return room + skip;
 }
 
@@ -195,17 +204,17 @@ static int set_length(int fd, size_t size, bool sealable, const struct log *log,
     return MRMA_SUCCESS;
 }
 
-/* Map its file. */
-static int set_base(struct seg *seg, const struct log *log)
+/* set_base maps the segment's file, at that address unless it is NULL. */
+static int set_base(struct seg *seg, void *at, const struct log *log)
 {
-    seg->base = map_file(seg->fd, seg->size);
+    seg->base = at != NULL ? map_file_at(seg->fd, seg->size, at) : map_file(seg->fd, seg->size);
     return seg->base != NULL ? MRMA_SUCCESS
                              : log_fail(log, MRMA_ERR_NO_MEM,
                                         "no address space for a shared segment of %zu bytes: %s",
                                         seg->size, strerror(errno));
 }
 
-int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out)
+int seg_create_at(const char *dir, size_t size, void *at, const struct log *log, struct seg *out)
 {
     size_t page = page_size();
     bool memory = dir[0] == '\0';
@@ -225,12 +234,17 @@ int seg_create(const char *dir, size_t size, const struct log *log, struct seg *
     if (err == MRMA_SUCCESS)
         err = set_length(fd, size, memory, log, &made);
     if (err == MRMA_SUCCESS)
-        err = set_base(&made, log);
+        err = set_base(&made, at, log);
     if (err != MRMA_SUCCESS && fd >= 0)
         close(fd);
     else if (err == MRMA_SUCCESS)
         *out = made;
     return err;
+}
+
+int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out)
+{
+    return seg_create_at(dir, size, NULL, log, out);
 }
 
 /* check_memory returns an error if len more bytes of memory exceed what there is. A little is left
@@ -428,7 +442,7 @@ int seg_open(const struct seg_name *name, const struct log *log, struct seg *out
     int err = open_peers(name, log, &opened);
     if (err != MRMA_SUCCESS)
         return err;
-    err = set_base(&opened, log);
+    err = set_base(&opened, NULL, log);
     if (err != MRMA_SUCCESS)
         close(opened.fd);
     else

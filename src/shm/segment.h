@@ -48,6 +48,11 @@ struct seg_name {
  * directory does not allow it or descriptors are used up (logged). */
 int seg_create(const char *dir, size_t size, const struct log *log, struct seg *out);
 
+/* seg_create_at is seg_create with the mapping at that address, a multiple of 2 MiB where nothing
+ * but address space is reserved that the caller owns; size is a multiple of the page size. What was
+ * there is replaced, and after a failure it is as before. at may be NULL: anywhere. */
+int seg_create_at(const char *dir, size_t size, void *at, const struct log *log, struct seg *out);
+
 /* seg_commit makes sure that touching [offset, offset+len) cannot fail. Returns MRMA_SUCCESS, or
  * MRMA_ERR_NO_MEM (logged) when it does not fit: in the file system, or, for memory, in what the
  * system says is available, so that no process is killed for it. MRMA_ERR_OTHER if the file system

@@ -23,12 +23,13 @@ path=$1
 shift
 only=" $* "
 . "$abs_top_srcdir/test/lists/fabrics.sh"
-all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce roce-pair host $profiles"
+all_paths="auto share mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce roce-pair host $profiles"
 
 # auto: as it is. xpmem: the same over a double of XPMEM (test/xpmem), with MTEST_FULL for the lines of cma, too.
 # mapped, cma, packets (rings in shared memory), net (the network for all but a process itself): forced.
 # nodes1, nodes2: as it is, but so many ranks are a node.
 # netns2, netns3: so many pretended machines (netns/netns.sh). host: without the library.
+# share: all lines of auto but scripts, with the blocks of malloc from 64 bytes on in shared memory.
 # roce: pretended nodes of one process over InfiniBand verbs, in a machine that has a card (scripts/fabric.sh).
 # roce-pair: the same over two such machines, on the first of them.
 # fabric: pretended nodes of one process over the test provider (test/fabric), once for each profile that a line lists among
@@ -36,6 +37,7 @@ all_paths="auto mapped xpmem cma packets net nodes1 nodes2 netns2 netns3 roce ro
 set_path() {
     case $path in
     auto) ;;
+    share) export MPIRMA_SHARE_MALLOC=64 ;;
     mapped | cma) export MPIRMA_PATH="$path" ;;
     xpmem) export MPIRMA_XPMEM=yes LD_LIBRARY_PATH="$abs_top_builddir/test/xpmem/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
     packets) export MPIRMA_PATH=shm-packets ;;
@@ -66,6 +68,8 @@ start_machines() {
     exec sh "$netns" "${path#netns}" sh "$abs_top_srcdir/test/lists/run-list.sh" "$path" "$@"
 }
 set_path "$@"
+preloads=
+test "$path" != share || preloads="env LD_PRELOAD=${MPI_RMA_LIB%/*}/libmpi-rma-malloc.so"
 export MPI_PATH="$path"
 if test "$MPI_HOST" = none; then
     echo "1..0 # SKIP no MPI library with the standard ABI is named: ABI_MPIEXEC, ABI_LIB (test/run/env.sh)"
@@ -207,7 +211,7 @@ run_one() {
     case $prog in
     *.sh) set -- sh "$exe" $progargs ;;
     *.py) set -- sh "$abs_top_srcdir/test/run/mpiexec.sh" "$n" "$MPI_RMA_RUN" --host="$MPI_BUILD" "$python" "$exe" $progargs ;;
-    *) set -- sh "$abs_top_srcdir/test/run/mpiexec.sh" "$n" "$exe" $progargs ;;
+    *) set -- sh "$abs_top_srcdir/test/run/mpiexec.sh" "$n" $preloads "$exe" $progargs ;;
     esac
     t=$((limit * slow))
     # mtest's own watchdog, which knows the section, comes first.
@@ -238,7 +242,7 @@ any_profile() {
 said_before() {
     test -n "$MTEST_LATER" || return 1
     case " $same " in *" $prog "*) ;; *) return 1 ;; esac
-    case $path in mapped | xpmem | cma | packets | nodes1 | nodes2 | fabric) return 0 ;; esac
+    case $path in share | mapped | xpmem | cma | packets | nodes1 | nodes2 | fabric) return 0 ;; esac
     case " $seen " in *" $prog "*) return 0 ;; esac
     test "$counts" != 1 || return 0
     seen="$seen $prog"
@@ -298,7 +302,10 @@ do_line() {
         return
     fi
     full=
-    if test "$path" = xpmem && ! listed "$paths" xpmem; then
+    if test "$path" = share; then
+        case $prog in *.sh) return ;; esac
+        listed "$paths" share || listed "$paths" auto || return
+    elif test "$path" = xpmem && ! listed "$paths" xpmem; then
         # Without XPMEM a line does what it does on path cma.
         listed "$paths" cma || return
         case " $* " in *" MPIRMA_XPMEM=no "*) return ;; esac

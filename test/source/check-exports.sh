@@ -6,13 +6,15 @@
 # Besides these, the one Fortran wrapper of each host that has to be replaced
 # (src/mpi/calls/fortran_attr_*.c), under all of its names, and but for Open MPI the
 # function of UCX by which MPICH makes progress (src/mpi/host/host_poll_ucx.c). Then the same of
-# libmpi-rma-calls.so, which takes no symbol of the host for granted, and of libmpi-rma-dlsym.so. Reports in TAP.
+# libmpi-rma-calls.so, which takes no symbol of the host for granted, of libmpi-rma-dlsym.so and of
+# libmpi-rma-malloc.so. Reports in TAP.
 
 lib=${MPI_RMA_LIB:?run by make check}
 calls=$(dirname "$lib")/libmpi-rma-calls.so
 lookups=$(dirname "$lib")/libmpi-rma-dlsym.so
-echo 1..13
-for file in "$lib" "$calls" "$lookups"; do
+mallocs=$(dirname "$lib")/libmpi-rma-malloc.so
+echo 1..15
+for file in "$lib" "$calls" "$lookups" "$mallocs"; do
     if test ! -f "$file"; then
         echo "Bail out! $file was not built"
         exit 1
@@ -88,4 +90,14 @@ point "libmpi-rma-dlsym.so: only dlsym is exported" "$(
         $NF !~ /^__(asan|ubsan|tsan|odr_asan)/ { print $NF }
         END { if (!found) print "no dlsym" }'
 )"
+point "libmpi-rma-malloc.so: only the functions of malloc and one object are exported, all of them" "$(
+    names="malloc calloc realloc reallocarray memalign aligned_alloc posix_memalign valloc pvalloc malloc_usable_size free"
+    nm -D --defined-only "$mallocs" | awk -v names="$names free_sized free_aligned_sized mpirma_malloc_calls" '
+        BEGIN { n = split(names, name, " "); for (i = 1; i <= n; i++) left[name[i]] = 1 }
+        $NF in left { delete left[$NF]; next }
+        $NF !~ /^__(asan|ubsan|tsan|odr_asan)/ { print $NF }
+        END { for (i in left) print "no " i }'
+)"
+point "libmpi-rma-malloc.so: it needs the C library alone" \
+    "$(readelf -d "$mallocs" | grep NEEDED | grep -vE '\[lib(c|dl|pthread|[atu]b*san)\.')"
 test "$failed" = 0

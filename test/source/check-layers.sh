@@ -288,8 +288,10 @@ point "what names one host is in the files of doc/abi.md's table" "$offences"
 product_symbols=$(symbols src bench trace tools)
 foreign_calls() {
     echo "$product_symbols" | awk -v folder="$1" -v own="^($(echo "$*" | sed 's/ /|/g'))(/|\$)" '
-        # fi_: of libfabric, which src/netmod/ofi/dlopen_libfabric.c stands for; dlsym: of the C library, which tools/preload-dlsym.c does
+        # fi_: of libfabric, which src/netmod/ofi/dlopen_libfabric.c stands for; dlsym, malloc and its kin: of the C library, for
+        # which tools/preload-dlsym.c and tools/preload-malloc.c stand
         $4 ~ /^P?MPI_/ || $4 ~ /^fi_/ || $4 == "main" || $4 == "dlsym" { next }
+        $4 ~ /^(malloc|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|malloc_usable_size|free)$/ { next }
         { is_own = ($1 "/" $2) ~ own }
         $3 ~ /^[TDRBV]$/ { if (is_own) near[$4] = 1; else far[$4] = $1 "/" $2 ".c" }
         index($1 "/" $2 "/", folder "/") == 1 { found = 1; if ($3 == "U") { from[++n] = $1 "/" $2 ".c"; to[n] = $4 } }

@@ -18,6 +18,7 @@
 #include "mpi/host/host_poll.h"
 #include "mpi/host/host_progress.h"
 #include "mpi/process/call_site.h"
+#include "mpi/calls/share_malloc.h"
 #include "mpi/host/own_comm.h"
 #include "mpi/process/fork.h"
 #include "mpi/process/membarrier.h"
@@ -67,6 +68,8 @@ static int engine_make(const struct conf *conf, const struct log *messages, stru
     const struct engine_process process = {.threads = made->threads,
                                            .membarrier = membarrier_registered(),
                                            .world_rank = world_rank(),
+                                           .malloc_calls =
+                                               share_malloc_calls(conf, &log, world_rank() == 0),
                                            .host_progress = host_progress,
                                            .say_call = call_site_say_call};
     err = engine_create(conf, &log, &process, &made->engine);
