@@ -45,7 +45,7 @@
       s->unattached)                                                                               \
     X(notifications, "", "notifications that operations issued here raise at their targets",       \
       s->notified)                                                                                 \
-    X(staged_puts, "", "small puts that the target copied to their place", s->staged)              \
+    X(staged_puts, "", "small puts that another process copied to their place", s->staged)         \
     X(packets_sent, "", "packets of every kind", c->packets_sent)                                  \
     X(packets_sent_bytes, "bytes", "packets_sent with their headers", c->bytes_sent)               \
     X(packets_received, "", "packets of every kind", c->packets_received)                          \

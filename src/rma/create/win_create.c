@@ -22,6 +22,7 @@
 #include "base/memcheck.h"
 #include "rma/create/abandoned.h"
 #include "rma/create/node_memory.h"
+#include "rma/path/fence_stage.h"
 #include "rma/path/stage.h"
 #include "rma/progress/progress.h"
 #include "rma/strict/strict.h"
@@ -52,14 +53,16 @@ static int make_control(struct win *w, uint32_t path)
     const enum stage_use use =
         path == PATH_ASSISTED && w->size && !w->dynamic ? STAGE_ASSISTED : STAGE_MAPPED;
     const size_t slots = stage_ctl_bytes(w->rma->conf, w->created.nslots, use);
+    const size_t fences = fence_stage_bytes(w->dynamic ? 1 : w->created.nslots);
     const size_t counters = notify_ctl_bytes(w->hints.notifications, w->created.nslots);
-    const size_t size = slots + counters + (w->dynamic ? region_ctl_bytes() : 0);
+    const size_t size = slots + fences + counters + (w->dynamic ? region_ctl_bytes() : 0);
     struct win_ctl *ctl;
     int err = ctl_blocks_take(w->rma, size, &ctl);
     if (err)
         return err;
     memset(ctl, 0, sizeof *ctl);
     stage_init(ctl, w->rma->conf, w->created.nslots, use, w->first_number);
+    fence_stage_init(ctl, slots, fences != 0);
     for (int i = 0; i < w->created.nslots; i++)
         first_number_signals(&ctl->slots[i].signals, w->first_number);
     atomic_init(&ctl->exposed, w->phase);
@@ -67,12 +70,12 @@ static int make_control(struct win *w, uint32_t path)
     sync_first_control(&ctl->sync, w->first_number);
     atomic_init(&ctl->lock, lockword_free(w->first_number));
     w->ctl = ctl;
-    notify_init(ctl, slots, w->hints.notifications, w->created.nslots);
+    notify_init(ctl, slots + fences, w->hints.notifications, w->created.nslots);
     if (!w->dynamic)
         return MRMA_SUCCESS;
     /* the regions of a control block that was made before this one */
     region_close_own(w->rma, w->regions);
-    w->regions = region_open_own(w, slots + counters);
+    w->regions = region_open_own(w, slots + fences + counters);
     return w->regions ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }
 

@@ -59,6 +59,7 @@
 
 #include "base/copy.h"
 #include "base/err.h"
+#include "rma/path/fence_stage.h"
 #include "rma/path/path.h"
 #include "rma/traced/traced_path.h"
 #include "rma/win/bad_packet.h"
@@ -244,6 +245,15 @@ static bool put_phase(struct win *w, struct rma_target *t, const struct rma_op *
     return true;
 }
 
+/* put_mapped_phase is for a mapped target, which needs no stage once it has begun the phase. */
+static bool put_mapped_phase(struct win *w, struct rma_target *t, const struct rma_op *op)
+{
+    const size_t len = op->ocount * op->otype->size;
+    uint64_t offset;
+    return w->sync.counts_in && is_plain(t, op, FENCE_STAGE_ROOM, &offset) &&
+           fence_stage_put(w, t, op->oaddr, offset, len);
+}
+
 /* put_locked takes the engine's lock: several threads may put in the same epoch, but a stage has
  * one writer at a time. */
 static bool put_locked(struct win *w, struct rma_target *t, const struct rma_op *op,
@@ -266,10 +276,11 @@ bool stage_put(struct win *w, struct rma_target *t, const struct rma_op *op)
         return false;
     if (now == EPOCH_PSCW)
         return put_locked(w, t, op, put_epoch);
-    if ((now != EPOCH_FENCE && now != EPOCH_FENCE_USED) || t->path != PATH_ASSISTED ||
-        !t->stage.out_phase.bytes)
+    if (now != EPOCH_FENCE && now != EPOCH_FENCE_USED)
         return false;
-    return put_locked(w, t, op, put_phase);
+    if (t->path != PATH_ASSISTED)
+        return put_locked(w, t, op, put_mapped_phase);
+    return t->stage.out_phase.bytes && put_locked(w, t, op, put_phase);
 }
 
 void stage_complete(struct rma_target *t)

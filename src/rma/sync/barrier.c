@@ -23,23 +23,26 @@
  * all steps are done nobody will write to this process's words, and MPI_Win_free may free them.
  *
  * On a node with more processes than processors a step costs a switch of processes if the partner
- * does not run. There all processes count in one word, so that each waits once:
+ * does not run. There all processes count in one word, so that each waits once. The last one copies
+ * what the others have put into their stages (path/fence_stage.h), and then lets all go:
  *
  *   process i                             the last process
  *   stores, puts
  *   A: arrived += 1 (acq_rel)             C: arrived += 1 (acq_rel) makes number * n
- *   B: arrived >= number * n (acquire)    loads see the stores
- *   loads see the stores
+ *   B: open >= number (acquire)           sees the stores, and what is in stages; copies that
+ *   loads see stores and copies           D: open = number (release)
  *
  * Each addition reads what the one before it wrote, so all of them are one release sequence: C
- * synchronizes with every A before it; B reads the value of C or of a later addition, and so
- * synchronizes with all of them. Additions of the next barrier come only when this one is complete.
+ * synchronizes with every A before it. B reads what D wrote or, if this process is late, what the
+ * last one of a later barrier wrote, which comes behind D; so B synchronizes with D, and through C
+ * with all A. Additions of the next barrier come only when this one is open.
  *
  * Locks: the engine's is held where packets are sent; waits are without it.
  */
 #include "rma/sync/barrier.h"
 
 #include "rma/origin/issue.h"
+#include "rma/path/fence_stage.h"
 #include "rma/progress/wait.h"
 #include "rma/win/sync_ops.h"
 #include "rma/win/win.h"
@@ -122,10 +125,12 @@ static void wake(const struct rma_peer *peer)
 
 static int count_in(struct win *w)
 {
-    _Atomic uint32_t *arrived = &w->lead->sync.arrived;
-    const uint32_t all = w->sync.barriers[BARRIER_NODE] * (uint32_t)w->nmemory;
-    if (atomic_fetch_add_explicit(arrived, 1, memory_order_acq_rel) + 1 != all)
-        return await(w, BARRIER_NODE, (struct awaited){arrived, all}, -1);
+    struct sync_ctl *lead = &w->lead->sync;
+    const uint32_t seq = w->sync.barriers[BARRIER_NODE], all = seq * (uint32_t)w->nmemory;
+    if (atomic_fetch_add_explicit(&lead->arrived, 1, memory_order_acq_rel) + 1 != all) /* A, C */
+        return await(w, BARRIER_NODE, (struct awaited){&lead->open, seq}, -1);
+    fence_stage_copy_all(w);
+    atomic_store_explicit(&lead->open, seq, memory_order_release); /* D */
     for (int i = 0; i < w->nmemory; i++)
         if (i != w->memory_me)
             wake(win_peek(w, w->memory_ranks[i])->peer);

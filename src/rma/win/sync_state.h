@@ -34,9 +34,9 @@ struct sync_signals {
 
 /* In the control block. */
 struct sync_ctl {
-    _Atomic uint32_t
-        arrived; /* arrivals in the barrier that counts; used in the block of the lowest rank:
-                    barrier.c */
+    /* Of the barrier that counts, used in the block of the lowest rank: how many processes have
+     * arrived in it, and the number of the last one that all may leave: barrier.c. */
+    _Atomic uint32_t arrived, open;
     _Atomic uint32_t entered; /* how many barriers of the node the owner has entered, for reports;
                                  written by the owner */
 };
@@ -87,12 +87,13 @@ static inline void sync_first_control(struct sync_ctl *ctl, uint32_t first)
     atomic_init(&ctl->entered, first);
 }
 
-/* sync_first_arrivals sets the word in which n processes count their arrivals to the value that it
- * has when each of them has been in `first` barriers. It is called before anybody else uses that
- * word. */
+/* sync_first_arrivals sets the words of the barrier in which n processes count their arrivals to
+ * the values that they have when each of them has been in `first` barriers. It is called before
+ * anybody else uses these words. */
 static inline void sync_first_arrivals(struct sync_ctl *ctl, uint32_t first, int n)
 {
     atomic_init(&ctl->arrived, first * (uint32_t)n);
+    atomic_init(&ctl->open, first);
 }
 
 #endif

@@ -120,8 +120,10 @@ struct win_ctl {
     struct rma_mem_loc records, processes;
     uint32_t stage_bytes, phase_bytes; /* size of each stage, fixed before others know of the block:
                                           stage.h */
-    uint64_t notify_at; /* bytes from the control block to the counters of notifications, fixed
+    uint64_t notify_at;      /* bytes from the control block to the counters of notifications, fixed
                                 likewise: notify.h */
+    uint64_t fence_stage_at; /* bytes from the control block to the owner's stage for fence phases,
+                                fixed likewise; 0: there is none. path/fence_stage.h */
     /* One for each process, by its index among the window's ranks on the node. The stages of all
      * processes follow the slots, in the same order. */
     struct win_slot slots[];

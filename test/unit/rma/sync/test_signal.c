@@ -105,8 +105,10 @@ static void test_barrier_sleepers(void **state)
 static void set_barrier_count(struct hand *h)
 {
     h->win.sync.barriers[BARRIER_NODE] = nearly;
-    if (h->win.rank == 0)
+    if (h->win.rank == 0) {
         atomic_store(&h->win.lead->sync.arrived, nearly * (uint32_t)h->win.nproc);
+        atomic_store(&h->win.lead->sync.open, nearly);
+    }
     for (int i = 0; i < h->win.nproc; i++)
         atomic_store(&h->win.ctl->slots[i].signals.sync.barriers[BARRIER_NODE].entered, nearly);
 }
