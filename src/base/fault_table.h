@@ -118,8 +118,8 @@
     /* ---- what a target has refused after the call had returned ---- */ \
     ROW(REFUSED_MEMORY, RMA_RANGE, \
         "", \
-        "since the last synchronization rank %d has refused %s: not all of this memory is attached " \
-        "there", \
+        "since the last synchronization rank %d has refused %s: not all of this memory is " \
+        "attached there", \
         "12.2.4", \
         "The target calls MPI_Win_attach first, and tells its address by MPI_Get_address") \
     ROW(REFUSED_EPOCH, RMA_SYNC, \

@@ -10,14 +10,12 @@
  * The arguments stay in the arrays that the host has filled, since they can be as large as the
  * data; only short arrays that are in another order are copied.
  *
- * State: the functions, found by the first datatype that is read. No locks.
- * Neighbour: dtype_flatten.c.
+ * No state, no locks. Neighbour: dtype_flatten.c.
  */
 #define _GNU_SOURCE 1 /* RTLD_DEFAULT */
 #include "dtype/dtype_contents.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,20 +34,25 @@ extern int PMPI_Type_get_contents_c(MPI_Datatype type, MPI_Count max_ints, MPI_C
                                     MPI_Aint addrs[], MPI_Count counts[], MPI_Datatype types[])
     __attribute__((weak));
 
-static struct {
-    __typeof__(PMPI_Type_get_envelope_c) *envelope; /* NULL: the host is older */
-    __typeof__(PMPI_Type_get_contents_c) *contents;
-} large;
-static pthread_once_t large_once = PTHREAD_ONCE_INIT;
+typedef __typeof__(PMPI_Type_get_envelope_c) envelope_fn;
+typedef __typeof__(PMPI_Type_get_contents_c) contents_fn;
 
-static void find_large(void)
+static envelope_fn *large_envelope(void)
 {
-    large.envelope = PMPI_Type_get_envelope_c;
-    large.contents = PMPI_Type_get_contents_c;
-    if (!large.envelope)
-        *(void **)&large.envelope = dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c");
-    if (!large.contents)
-        *(void **)&large.contents = dlsym(RTLD_DEFAULT, "PMPI_Type_get_contents_c");
+    envelope_fn *found = PMPI_Type_get_envelope_c;
+
+    if (!found)
+        *(void **)&found = dlsym(RTLD_DEFAULT, "PMPI_Type_get_envelope_c");
+    return found;
+}
+
+static contents_fn *large_contents(void)
+{
+    contents_fn *found = PMPI_Type_get_contents_c;
+
+    if (!found)
+        *(void **)&found = dlsym(RTLD_DEFAULT, "PMPI_Type_get_contents_c");
+    return found;
 }
 
 /* The arguments as the host returned them, before they are put in order. */
@@ -63,13 +66,12 @@ struct raw {
 
 static int read_envelope(MPI_Datatype type, struct raw *raw)
 {
+    envelope_fn *const envelope = large_envelope();
     int ni = 0, na = 0, nt = 0, rc;
 
     memset(raw, 0, sizeof(*raw));
-    pthread_once(&large_once, find_large);
-    if (large.envelope) {
-        rc = large.envelope(type, &raw->nints, &raw->naddrs, &raw->ncounts, &raw->ntypes,
-                            &raw->combiner);
+    if (envelope) {
+        rc = envelope(type, &raw->nints, &raw->naddrs, &raw->ncounts, &raw->ntypes, &raw->combiner);
         return rc == MPI_SUCCESS ? MRMA_SUCCESS : MRMA_ERR_TYPE;
     }
     rc = PMPI_Type_get_envelope(type, &ni, &na, &nt, &raw->combiner);
@@ -81,11 +83,12 @@ static int read_envelope(MPI_Datatype type, struct raw *raw)
 
 static int read_arguments(MPI_Datatype type, struct raw *raw, MPI_Datatype *types)
 {
+    contents_fn *const contents = large_contents();
     int rc;
 
-    if (large.contents)
-        rc = large.contents(type, raw->nints, raw->naddrs, raw->ncounts, raw->ntypes, raw->ints,
-                            raw->addrs, raw->counts, types);
+    if (contents)
+        rc = contents(type, raw->nints, raw->naddrs, raw->ncounts, raw->ntypes, raw->ints,
+                      raw->addrs, raw->counts, types);
     else
         rc = PMPI_Type_get_contents(type, (int)raw->nints, (int)raw->naddrs, (int)raw->ntypes,
                                     raw->ints, raw->addrs, types);

@@ -222,8 +222,8 @@ static int win_make(const struct win_args *args, void *baseptr, MPI_Win *win)
     return MPI_SUCCESS;
 }
 
-/* win_make_or_null is win_make, but for *win, which is MPI_WIN_NULL if there is no window: the Fortran
- * functions of Open MPI take *win for a handle whatever the call has returned. */
+/* win_make_or_null is win_make, but for *win, which is MPI_WIN_NULL if there is no window: the
+ * Fortran functions of Open MPI take *win for a handle whatever the call has returned. */
 static int win_make_or_null(const struct win_args *args, void *baseptr, MPI_Win *win)
 {
     if (win != NULL)
