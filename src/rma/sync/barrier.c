@@ -139,7 +139,7 @@ static int count_in(struct win *w)
 
 void barrier_choose(struct win *w, bool oversubscribed)
 {
-    w->sync.counts_in = oversubscribed;
+    w->counts_in = oversubscribed;
 }
 
 int barrier_node(struct win *w)
@@ -149,7 +149,7 @@ int barrier_node(struct win *w)
         atomic_store_explicit(&w->ctl->sync.entered, seq, memory_order_relaxed);
     if (w->nmemory == 1)
         return MRMA_SUCCESS;
-    if (w->sync.counts_in)
+    if (w->counts_in)
         return count_in(w);
     return disseminate(w,
                        &(struct members){BARRIER_NODE, w->memory_ranks, w->nmemory, w->memory_me},

@@ -51,8 +51,6 @@ struct win_group {
 /* In struct win. */
 struct sync_win {
     uint32_t barriers[BARRIER_KINDS]; /* entered */
-    bool counts_in;                   /* the barrier of the node counts arrivals in one word; its
-                                         processes agree on this */
     struct fence_counts *counts;      /* NULL: fences end by markers */
     bool noput;                       /* MPI_MODE_NOPUT was given for the present fence phase */
     bool fence_known;                 /* all processes have entered the last fence */

@@ -261,7 +261,10 @@ struct win {
     int nlocal;
     int *memory_ranks; /* ranks synchronized through shared memory, ascending, self included */
     int nmemory, memory_me;
-    int npackets;                /* ranks reached by packets, made or not */
+    bool
+        counts_in; /* their barrier counts arrivals in one word (sync/barrier.c), and who comes last
+                       copies what is staged for all; they agree on this */
+    int npackets;  /* ranks reached by packets, made or not */
     bool has_assisted;           /* some memory peers are kernel-assisted */
     bool assisted;               /* this process is such a target */
     bool exports;                /* dynamic: what is attached to it is exported for others */
