@@ -137,11 +137,6 @@ static int count_in(struct win *w)
     return MRMA_SUCCESS;
 }
 
-void barrier_choose(struct win *w, bool oversubscribed)
-{
-    w->counts_in = oversubscribed;
-}
-
 int barrier_node(struct win *w)
 {
     const uint32_t seq = ++w->sync.barriers[BARRIER_NODE];

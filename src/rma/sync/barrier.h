@@ -15,10 +15,6 @@
 struct win;
 struct rma_target;
 
-/* barrier_choose decides, when w is made, how its processes on this node meet. oversubscribed says
- * whether these are more than the processors that they may use; all of them say the same. */
-void barrier_choose(struct win *w, bool oversubscribed);
-
 /* barrier_node is the barrier of the processes that synchronize through shared memory. Returns
  * MRMA_SUCCESS, or MRMA_ERR_PROC_FAILED if one of the window's processes is lost. Without the
  * engine's lock. May wait. */
