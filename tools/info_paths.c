@@ -138,7 +138,7 @@ static void atomics(struct report *report, const char *section, const char *key,
 void report_rdma(struct report *report, const char *section, const struct ch3_channel *ch,
                  const struct conf *conf)
 {
-    const struct rdma_thresholds th = rdma_thresholds(ch->rdma.by, conf);
+    const struct origin_rdma_thresholds th = origin_rdma_thresholds(ch->rdma.by, conf);
     item_note(item_text(report, section, "rdma_by", done_by(ch->rdma.by)), "%s",
               ch->caps & CH3_CAP_RDMA_READ_BEHIND
                   ? "a flush reads after its puts"

@@ -151,10 +151,10 @@ doc_table connection >"$tmp/doc"
 same "the virtual connection table of doc/protocol.md is that of vc.c" 9
 
 {
-    sed -n 's/.*enum { \(PKT_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/origin/pair.h"
+    sed -n 's/.*enum { \(ORIGIN_LOCK_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/origin/origin_impl.h"
     sed -n 's/.*enum { \(LOCKQ_[A-Z_, ]*\) } lock;.*/\1/p' "$top/src/rma/target/target.h"
 } | tr -d ' ' | tr ',' '\n' >"$tmp/code"
-grep -oE '\b(PKT_LOCK|LOCKQ)_[A-Z]+\b' "$states" >"$tmp/doc"
+grep -oE '\b(ORIGIN_LOCK|LOCKQ)_[A-Z]+\b' "$states" >"$tmp/doc"
 same "doc/protocol.md has the states of a lock asked for by packets" 7
 
 # Paths in backquotes, programs included (they are named in the makefiles), and the targets of links that lead into the tree.

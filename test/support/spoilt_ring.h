@@ -9,7 +9,6 @@
 #include "base_helper.h"
 #include "pkt_craft.h"
 
-#include "rma/origin/issue.h"
 #include "rma/target/target.h"
 
 enum { PROCS = 3, SIZE = 4096 };

@@ -22,7 +22,7 @@
 
 #include "base/err.h"
 #include "rma/create/win_create.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/pair.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/deferred.h"
 #include "rma/path/path.h"
@@ -281,7 +281,7 @@ static void drop_target(struct win *w, struct rma_target *t)
         ch3_vc_drop(&t->peer->vc, &w->queued);
     deferred_drop(t);
     assisted_drop(t);
-    pair_free(t);
+    origin_pair_free(t);
     target_free_origin(t);
     notify_detach(t);
     region_close(w, t);

@@ -29,7 +29,7 @@ static struct voice voice_of(struct win *w)
                          .unregistered = !ch || w->dynamic || (w->size && !own->net_key.vaddr)};
     mine.by_processor = ch && ch->rdma.by == CH3_RDMA_PROVIDER;
     if (!mine.shares_node && !mine.unregistered && !mine.by_processor)
-        atomics_probe(w, ch, &mine.takes);
+        origin_atomics_probe(w, ch, &mine.takes);
     return mine;
 }
 
@@ -45,15 +45,15 @@ static void join(struct ch3_atomics *all, const struct ch3_atomics *its)
     all->order &= its->order;
 }
 
-static struct atomics_facts facts_of(const struct win *w, const struct voice *voices)
+static struct origin_atomics_facts facts_of(const struct win *w, const struct voice *voices)
 {
-    struct atomics_facts facts = {.asked = true,
-                                  .apart = true,
-                                  .registered = true,
-                                  .same_op = w->hints.same_op,
-                                  .unordered = !w->hints.ordering,
-                                  .which_ops = w->hints.which_ops,
-                                  .takes = voices[0].takes};
+    struct origin_atomics_facts facts = {.asked = true,
+                                         .apart = true,
+                                         .registered = true,
+                                         .same_op = w->hints.same_op,
+                                         .unordered = !w->hints.ordering,
+                                         .which_ops = w->hints.which_ops,
+                                         .takes = voices[0].takes};
     for (int i = 0; i < w->nproc; i++) {
         facts.apart &= !voices[i].shares_node;
         facts.registered &= !voices[i].unregistered;
@@ -65,10 +65,11 @@ static struct atomics_facts facts_of(const struct win *w, const struct voice *vo
 
 /* use makes the cards do the chosen accumulates; this process's accumulates on its own memory do
  * not take the short ways any more. */
-static void use(struct win *w, const struct atomics_choice *choice, const struct ch3_atomics *all)
+static void use(struct win *w, const struct origin_atomics_choice *choice,
+                const struct ch3_atomics *all)
 {
     struct rma_target *own = win_peek(w, w->rank);
-    atomics_use(w, w->created.net_mem.net, choice, all);
+    origin_atomics_use(w, w->created.net_mem.net, choice, all);
     w->acc_way = ACC_WAY_LOCKS;
     atomic_store_explicit(&own->fast_size, 0, memory_order_relaxed);
     atomic_store_explicit(&own->fast_units, 0, memory_order_relaxed);
@@ -86,13 +87,13 @@ int win_choose_atomics(struct win *w, struct win_plan *plan)
     const int err = plan->boot->allgather(plan->boot, &mine, voices, sizeof mine);
     if (err)
         return err;
-    const struct atomics_facts facts = facts_of(w, voices);
-    const struct atomics_choice choice = atomics_choose(&facts);
-    w->hints.fabric_atomics = choice.why == ATOMICS_USED;
+    const struct origin_atomics_facts facts = facts_of(w, voices);
+    const struct origin_atomics_choice choice = origin_atomics_choose(&facts);
+    w->hints.fabric_atomics = choice.why == ORIGIN_ATOMICS_USED;
     if (w->hints.fabric_atomics)
         use(w, &choice, &facts.takes);
     if (w->rank == 0)
         log_msg(w->rma->log, LOG_LEVEL_INFO, "window %u: mpirma_fabric_atomics: %s", w->index,
-                atomics_why_text(choice.why));
+                origin_atomics_why_text(choice.why));
     return MRMA_SUCCESS;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/pair.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
@@ -82,7 +82,7 @@ struct win *win_new(struct rma *r, const struct win_spec *spec)
     const int bound = r->env->node_procs_bound;
     w->created.nslots = bound > 0 && bound < n ? bound : n;
     list_init(&w->remote);
-    issue_init(w);
+    origin_window_init(w);
     target_init(w);
     return w;
 }

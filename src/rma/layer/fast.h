@@ -22,7 +22,7 @@
 #include "acc/acc.h"
 #include "dtype/dtype_cache.h"
 #include "dtype/dtype_predef.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/pair_ops.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/copy_local.h"
 #include "rma/rma.h"
@@ -86,8 +86,8 @@ static inline bool fast_put_packed(struct win *w, const void *from, int target, 
     const uint64_t offset = (uint64_t)disp * t->disp_unit;
     if (!target_ready(w, t) || len > atomic_load_explicit(&t->plain_max, memory_order_relaxed) ||
         (uint64_t)disp >> 31 || offset > t->size || len > t->size - offset ||
-        !(request ? issue_plain_request(w, t, from, (int64_t)offset, len)
-                  : issue_plain(w, t, from, (int64_t)offset, len)))
+        !(request ? origin_put_plain_request(w, t, from, (int64_t)offset, len)
+                  : origin_put_plain(w, t, from, (int64_t)offset, len)))
         return false;
     win_count(w, COUNTED_SHM_PACKETS + t->peer->net, len);
     return true;

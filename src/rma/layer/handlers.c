@@ -12,7 +12,6 @@
 
 #include "base/copy.h"
 #include "base/err.h"
-#include "rma/origin/issue.h"
 #include "rma/origin/region_keys.h"
 #include "rma/origin/replies.h"
 #include "rma/sync/barrier.h"
@@ -70,7 +69,7 @@ static bool is_told_by_memory(const struct rma_target *t)
 /* How many exposure epochs t has posted to this process comes with several types. */
 static bool take_posts(struct win *w, struct rma_target *t, uint32_t posts)
 {
-    if (likely(is_told_by_memory(t) || issue_got_posts(t, posts)))
+    if (likely(is_told_by_memory(t) || origin_got_posts(t, posts)))
         return true;
     refuse(w, t, "post", posts);
     return false;
@@ -89,7 +88,7 @@ static void on_post(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
     (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && (is_told_by_memory(t) || !issue_got_posts(t, hdr->seq)))
+    if (w && (is_told_by_memory(t) || !origin_got_posts(t, hdr->seq)))
         refuse(w, t, "post", hdr->seq);
 }
 
@@ -99,7 +98,7 @@ static void on_open(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, c
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (w && take_posts(w, t, hdr->total))
-        issue_got_open(t, hdr->seq, hdr->count != 0);
+        origin_got_open(t, hdr->seq, hdr->count != 0);
 }
 
 static void on_ack(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, const void *body)
@@ -107,7 +106,7 @@ static void on_ack(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, co
     (void)body;
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && take_posts(w, t, hdr->total) && !issue_got_ack(t, hdr->seq))
+    if (w && take_posts(w, t, hdr->total) && !origin_got_ack(t, hdr->seq))
         refuse(w, t, "acknowledgement", hdr->seq);
 }
 
@@ -120,7 +119,7 @@ static void on_reply(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr, 
     /* Also where the rest is refused, what it acknowledges is taken: otherwise somebody may wait
      * for ever for that. */
     const bool taken = take_posts(w, t, hdr->total) && origin_reply(w, t, hdr, body);
-    if (hdr->flags & PKT_F_FLUSH && !issue_got_ack(t, hdr->seq) && taken)
+    if (hdr->flags & PKT_F_FLUSH && !origin_got_ack(t, hdr->seq) && taken)
         refuse(w, t, "acknowledgement", hdr->seq);
 }
 
@@ -164,7 +163,7 @@ static void on_region(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,
 {
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
-    if (w && !region_key_got(t, hdr, body))
+    if (w && !origin_key_got(t, hdr, body))
         refuse(w, t, "region", hdr->seq);
 }
 
@@ -175,7 +174,7 @@ static void on_region_gone(void *ctx, struct ch3_vc *from, const struct pkt_hdr 
     struct rma_target *t;
     struct win *w = find(ctx, from, hdr, &t);
     if (w)
-        region_key_gone(w, t, hdr->seq, hdr->offset);
+        origin_key_gone(w, t, hdr->seq, hdr->offset);
 }
 
 static void on_region_left(void *ctx, struct ch3_vc *from, const struct pkt_hdr *hdr,

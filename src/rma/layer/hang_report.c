@@ -104,9 +104,8 @@ static bool no_post(const struct win *w, const struct rma_target *t)
 /* A packet peer says that it has posted where this process needs to know, or with a reply. */
 static bool no_word_of_post(const struct win *w, const struct rma_target *t)
 {
-    const struct pkt_target *pt = t->pkt;
-    return !t->ctl && pt && pt->epoch_seen == atomic_load_explicit(&w->gen, memory_order_relaxed) &&
-           (pt->needs_open || pt->replies) && unposted(t);
+    (void)w;
+    return !t->ctl && origin_debt_of(t).post && unposted(t);
 }
 
 static bool no_complete(const struct win *w, const struct rma_target *t)
@@ -186,17 +185,13 @@ static void add_debt(struct line *l, const char *what, uint64_t n)
 static void say_peer(struct win *w, const struct rma_target *t)
 {
     struct line l = begin("");
-    const struct pkt_target *pt = t->pkt;
+    const struct origin_debt debt = origin_debt_of(t);
     add(&l, t->sent != SENT_NOTHING ? "operations sent to rank %d:" : "rank %d:", t->rank);
     add_debt(&l, "bytes queued to it", ch3_vc_queued(&t->peer->vc));
-    if (pt) {
-        add_debt(&l, "acknowledgements due", pt->acks_due - pt->acks_seen);
-        add_debt(&l, "replies due", pt->replies);
-        add_debt(&l, "large operations leaving",
-                 pt->streams > pt->rdma_ops ? pt->streams : pt->rdma_ops);
-        if (pt->lock == PKT_LOCK_SENT)
-            add_debt(&l, "lock request not granted", 1);
-    }
+    add_debt(&l, "acknowledgements due", debt.acks);
+    add_debt(&l, "replies due", debt.replies);
+    add_debt(&l, "large operations leaving", debt.large);
+    add_debt(&l, "lock request not granted", debt.lock);
     if (t->from)
         add_debt(&l, "packets of it parked here until their epoch", t->from->nparked);
     say(w, &l);
@@ -270,7 +265,7 @@ static void say_details(struct win *w, const struct rma_wait *wait)
 
 bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_target *t)
 {
-    const struct pkt_target *pt = t->pkt;
+    const struct origin_debt debt = origin_debt_of(t);
     if (wait && wait->rank == t->rank)
         return true;
     if (wait && wait->phase == RMA_WAIT_BARRIER)
@@ -281,8 +276,8 @@ bool hang_awaits(struct win *w, const struct rma_wait *wait, const struct rma_ta
     if (t->from && t->from->lock == LOCKQ_HELD &&
         (wait ? wait->rank == w->rank : target_awaits_lock(w)))
         return true;
-    return no_complete(w, t) || notified_awaits(w, wait, t) ||
-           (pt && (pt->replies || pt->streams || pt->rdma_ops || pt->acks_due != pt->acks_seen));
+    return no_complete(w, t) || notified_awaits(w, wait, t) || debt.replies || debt.large ||
+           debt.acks;
 }
 
 void win_describe(const struct win *w, int target, char *buf, size_t len)

@@ -13,7 +13,8 @@
 #include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"
 #include "rma/origin/fetch_request.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/outstanding.h"
+#include "rma/origin/pair.h"
 #include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/hooks.h"
@@ -28,7 +29,7 @@
 
 static bool requests_due(const struct win *w)
 {
-    return issue_requests_due(w) || target_awaits_lock(w) || notified_due(w);
+    return origin_requests_due(w) || target_awaits_lock(w) || notified_due(w);
 }
 
 /* For packets nothing is to be done, since they fail with the lost connection. */
@@ -43,7 +44,7 @@ static void lose(struct win *w, struct rma_target *t)
 static const struct progress_hooks hooks = {
     .grant_locks = target_grant_locks,
     .requests_due = requests_due,
-    .fail_requests = pair_fail_all,
+    .fail_requests = origin_fail_all,
     .awaits = hang_awaits,
     .lose = lose,
     .report_wait = hang_report,
@@ -68,7 +69,7 @@ static void target_lost(struct win *w, struct rma_target *t, const struct ch3_vc
     *named = true;
     if (!t->peer->self)
         win_lost(w, t->rank);
-    pair_lost(t);
+    origin_pair_lost(t);
 }
 
 /* Nothing comes from this peer any more: requests end with an error, which the host's MPI_Wait

@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/origin/atomics_choice.h"
 #include "rma/origin/fetch_request.h"
-#include "rma/origin/issue.h"
-#include "rma/origin/open_packet.h"
-#include "rma/origin/rdma.h"
+#include "rma/origin/origin_impl.h"
+#include "rma/origin/rdma_op.h"
 
 static_assert((int)CH3_ATOMIC_RAR == (int)WIN_ORDER_RAR &&
                   (int)CH3_ATOMIC_WAR == (int)WIN_ORDER_WAR &&
@@ -36,9 +36,9 @@ static int op_of(enum pkt_op_kind kind, const struct rma_op *op)
     return kind == PKT_OP_CAS ? (int)CH3_ATOMIC_CAS : (int)op->op;
 }
 
-bool atomics_serve(const struct win *w, enum pkt_op_kind kind, const struct rma_op *op)
+bool origin_atomics_serve(const struct win *w, enum pkt_op_kind kind, const struct rma_op *op)
 {
-    const int type = atomics_type((enum acc_type)op->ttype->basic);
+    const int type = origin_atomics_type((enum acc_type)op->ttype->basic);
     return type >= 0 && w->origin_side.atomics.takes.ops[type] >> op_of(kind, op) & 1;
 }
 
@@ -78,13 +78,14 @@ static void side_init(struct side *s, const void *base, const struct dtype *type
 static void pieces_init(struct pieces *k, const struct win *w, enum pkt_op_kind kind,
                         const struct rma_op *op)
 {
-    const int type = atomics_type((enum acc_type)op->ttype->basic);
+    const int type = origin_atomics_type((enum acc_type)op->ttype->basic);
     const bool cas = kind == PKT_OP_CAS;
     k->what = (struct ch3_atomic){.op = (uint8_t)op_of(kind, op),
                                   .type = (uint8_t)type,
                                   .fetch = kind != PKT_OP_ACC,
                                   .compare = cas ? op->caddr : NULL};
-    k->most = w->origin_side.atomics.takes.max[type] * atomics_size((enum ch3_atomic_type)type);
+    k->most =
+        w->origin_side.atomics.takes.max[type] * origin_atomics_size((enum ch3_atomic_type)type);
     k->operand.type = k->result.type = NULL;
     side_init(&k->target, NULL, op->ttype, op->tcount);
     if (cas || op->op != ACC_NO_OP)
@@ -132,8 +133,8 @@ static bool next_piece(struct pieces *k, struct piece *p)
 static int check_alignment(const struct win *w, const struct rma_target *t, const struct rma_op *op,
                            int64_t offset)
 {
-    const int type = atomics_type((enum acc_type)op->ttype->basic);
-    const size_t size = atomics_size((enum ch3_atomic_type)type);
+    const int type = origin_atomics_type((enum acc_type)op->ttype->basic);
+    const size_t size = origin_atomics_size((enum ch3_atomic_type)type);
     const uint64_t first = t->vaddr + (uint64_t)offset;
     bool aligned = true;
     struct side s;
@@ -151,22 +152,23 @@ static int check_alignment(const struct win *w, const struct rma_target *t, cons
 
 static bool has_no_atomics(void *arg)
 {
-    const struct pkt_target *pt = arg;
-    return !pt->atomics;
+    const struct origin_pair *pair = arg;
+    return !pair->atomics;
 }
 
-static int issue_pieces(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
+static int issue_pieces(struct origin_pair *pair, enum pkt_op_kind kind, const struct rma_op *op,
                         int64_t offset)
 {
-    struct win *w = pt->win;
+    struct win *w = pair->win;
     struct pieces k;
     struct piece p;
-    int err = rdma_open(pt, op->req);
+    int err = origin_rdma_open(pair, op->req);
     if (!err && w->hints.ordering & ~(uint32_t)w->origin_side.atomics.takes.order)
-        err = pkt_wait(pt, has_no_atomics, "atomic operations before it to end");
+        err = origin_pair_wait(pair, has_no_atomics, "atomic operations before it to end");
     pieces_init(&k, w, kind, op);
     while (!err && next_piece(&k, &p))
-        err = rdma_issue_atomic(pt, &k.what, p.result, (uint64_t)(offset + p.at), p.len, op->req);
+        err =
+            origin_rdma_atomic(pair, &k.what, p.result, (uint64_t)(offset + p.at), p.len, op->req);
     return err;
 }
 
@@ -175,17 +177,17 @@ static bool does_nothing(enum pkt_op_kind kind, const struct rma_op *op)
     return kind == PKT_OP_ACC && op->op == ACC_NO_OP;
 }
 
-int issue_atomic(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                 const struct rma_op *op, int64_t offset)
+int origin_atomic_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                          const struct rma_op *op, int64_t offset)
 {
     int err = check_alignment(w, t, op, offset);
     if (err || does_nothing(kind, op))
         return err;
     rma_enter(w->rma);
-    struct pkt_target *pt = pkt_target_get(w, t);
-    err = pt ? issue_pieces(pt, kind, op, offset) : MRMA_ERR_NO_MEM;
-    if (pt && err && err != MRMA_AGAIN && op->req)
-        err = origin_abandon(pt, op->req, err);
+    struct origin_pair *pair = origin_pair_get(w, t);
+    err = pair ? issue_pieces(pair, kind, op, offset) : MRMA_ERR_NO_MEM;
+    if (pair && err && err != MRMA_AGAIN && op->req)
+        err = origin_abandon(pair, op->req, err);
     rma_leave(w->rma);
     return err;
 }
@@ -262,8 +264,8 @@ static struct own_op *new_own(struct win *w, struct ch3_channel *ch, const struc
     return o;
 }
 
-int issue_own_atomic(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                     const struct rma_op *op, int64_t offset)
+int origin_atomic_own(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                      const struct rma_op *op, int64_t offset)
 {
     struct ch3_channel *ch = w->origin_side.atomics.channel;
     struct pieces k;
@@ -307,23 +309,24 @@ static void number(int type, unsigned value, unsigned char *out)
                              : type < CH3_ATOMIC_I32  ? (const void *)&i16
                              : type < CH3_ATOMIC_I64  ? (const void *)&i32
                                                       : (const void *)&i64;
-    memcpy(out, from, atomics_size((enum ch3_atomic_type)type));
+    memcpy(out, from, origin_atomics_size((enum ch3_atomic_type)type));
 }
 
 /* apply computes the expected result with this process's own instructions. */
 static void apply(int type, int op, unsigned char *word, const unsigned char *operand)
 {
     if (op == CH3_ATOMIC_CAS) /* the comparison is with the present contents */
-        memcpy(word, operand, atomics_size((enum ch3_atomic_type)type));
+        memcpy(word, operand, origin_atomics_size((enum ch3_atomic_type)type));
     else
-        acc_apply((enum acc_op)op, atomics_acc_type((enum ch3_atomic_type)type), word, operand, 1);
+        acc_apply((enum acc_op)op, origin_atomics_acc_type((enum ch3_atomic_type)type), word,
+                  operand, 1);
 }
 
 /* does returns whether the card does the operation. *err is set where nothing more can be tried. */
 static bool does(struct win *w, struct ch3_channel *ch, struct bench *b, struct ch3_atomic a,
                  int *err)
 {
-    const size_t size = atomics_size((enum ch3_atomic_type)a.type);
+    const size_t size = origin_atomics_size((enum ch3_atomic_type)a.type);
     unsigned char before[8], operand[8], after[8], old[8];
     number(a.type, 5, before);
     number(a.type, 3, operand);
@@ -387,7 +390,7 @@ static int probe_all(struct win *w, struct ch3_channel *ch, struct ch3_atomics *
     return MRMA_SUCCESS;
 }
 
-void atomics_probe(struct win *w, struct ch3_channel *ch, struct ch3_atomics *found)
+void origin_atomics_probe(struct win *w, struct ch3_channel *ch, struct ch3_atomics *found)
 {
     struct rma *r = w->rma;
     rma_enter(r);
@@ -409,8 +412,8 @@ void atomics_probe(struct win *w, struct ch3_channel *ch, struct ch3_atomics *fo
     rma_leave(r);
 }
 
-void atomics_use(struct win *w, struct ch3_channel *ch, const struct atomics_choice *choice,
-                 const struct ch3_atomics *all)
+void origin_atomics_use(struct win *w, struct ch3_channel *ch,
+                        const struct origin_atomics_choice *choice, const struct ch3_atomics *all)
 {
     struct origin_atomics *a = &w->origin_side.atomics;
     a->takes = *all;

@@ -16,35 +16,36 @@
 #include "rma/origin/atomics_choice.h"
 #include "rma/win/win.h"
 
-/* atomics_used returns whether cards do accumulates on w. */
-static inline bool atomics_used(const struct win *w)
+/* origin_atomics_used returns whether cards do accumulates on w. */
+static inline bool origin_atomics_used(const struct win *w)
 {
     return w->origin_side.atomics.channel != NULL;
 }
 
-/* atomics_probe tries out, on memory of its own, which of the atomic operations that the channel ch
- * offers the card of this process really does, and sets *found to these. w is the window that is
- * being created. Without the engine's lock; waits for the card, for some seconds at most for each
- * operation. */
-void atomics_probe(struct win *w, struct ch3_channel *ch, struct ch3_atomics *found);
+/* origin_atomics_probe tries out, on memory of its own, which of the atomic operations that the
+ * channel ch offers the card of this process really does, and sets *found to these. w is the window
+ * that is being created. Without the engine's lock; waits for the card, for some seconds at most
+ * for each operation. */
+void origin_atomics_probe(struct win *w, struct ch3_channel *ch, struct ch3_atomics *found);
 
-/* atomics_use makes the cards do the chosen accumulates from now on. Nobody has used the window
- * yet. */
-void atomics_use(struct win *w, struct ch3_channel *ch, const struct atomics_choice *choice,
-                 const struct ch3_atomics *all);
+/* origin_atomics_use makes the cards do the chosen accumulates from now on. Nobody has used the
+ * window yet. */
+void origin_atomics_use(struct win *w, struct ch3_channel *ch,
+                        const struct origin_atomics_choice *choice, const struct ch3_atomics *all);
 
-/* atomics_serve returns whether the card does an accumulate or compare-and-swap, of that kind, in a
- * window where atomics_used is true. */
-bool atomics_serve(const struct win *w, enum pkt_op_kind kind, const struct rma_op *op);
+/* origin_atomics_serve returns whether the card does an accumulate or compare-and-swap, of that
+ * kind, in a window where origin_atomics_used is true. */
+bool origin_atomics_serve(const struct win *w, enum pkt_op_kind kind, const struct rma_op *op);
 
-/* issue_atomic does such an operation at offset of t's memory. Locks, waits and errors are those of
- * issue_rdma (issue.h), and MRMA_ERR_DISP if elements are not aligned at the target. */
-int issue_atomic(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                 const struct rma_op *op, int64_t offset);
+/* origin_atomic_operate does such an operation at offset of t's memory. Locks, waits and errors are
+ * those of origin_rdma_operate (rdma.h), and MRMA_ERR_DISP if elements are not aligned at the
+ * target. */
+int origin_atomic_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                          const struct rma_op *op, int64_t offset);
 
-/* issue_own_atomic does the same on this process's own memory, t, and waits until it is done.
+/* origin_atomic_own does the same on this process's own memory, t, and waits until it is done.
  * Without the engine's lock. */
-int issue_own_atomic(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
-                     const struct rma_op *op, int64_t offset);
+int origin_atomic_own(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                      const struct rma_op *op, int64_t offset);
 
 #endif

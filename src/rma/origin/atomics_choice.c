@@ -25,7 +25,7 @@ static const struct {
     [CH3_ATOMIC_F32] = {ACC_F32, 4}, [CH3_ATOMIC_F64] = {ACC_F64, 8},
 };
 
-int atomics_type(enum acc_type type)
+int origin_atomics_type(enum acc_type type)
 {
     for (int i = 0; i < CH3_ATOMIC_TYPES; i++)
         if (types[i].type == type)
@@ -33,12 +33,12 @@ int atomics_type(enum acc_type type)
     return -1;
 }
 
-enum acc_type atomics_acc_type(enum ch3_atomic_type type)
+enum acc_type origin_atomics_acc_type(enum ch3_atomic_type type)
 {
     return types[type].type;
 }
 
-size_t atomics_size(enum ch3_atomic_type type)
+size_t origin_atomics_size(enum ch3_atomic_type type)
 {
     return types[type].size;
 }
@@ -51,7 +51,7 @@ static bool is_allowed(int op, int type)
 }
 
 /* needed returns the operations that the program may do on elements of that type. */
-static uint16_t needed(const struct atomics_facts *facts, int type)
+static uint16_t needed(const struct origin_atomics_facts *facts, int type)
 {
     uint16_t ops = 0;
     for (int op = 0; op < CH3_ATOMIC_OPS; op++)
@@ -60,41 +60,41 @@ static uint16_t needed(const struct atomics_facts *facts, int type)
     return ops;
 }
 
-static enum atomics_why obstacle(const struct atomics_facts *facts)
+static enum origin_atomics_why obstacle(const struct origin_atomics_facts *facts)
 {
-    return !facts->asked         ? ATOMICS_NOT_ASKED
-           : !facts->apart       ? ATOMICS_NODE_SHARED
-           : !facts->registered  ? ATOMICS_UNREACHED
-           : facts->by_processor ? ATOMICS_BY_PROCESSOR
-                                 : ATOMICS_NOT_TAKEN;
+    return !facts->asked         ? ORIGIN_ATOMICS_NOT_ASKED
+           : !facts->apart       ? ORIGIN_ATOMICS_NODE_SHARED
+           : !facts->registered  ? ORIGIN_ATOMICS_UNREACHED
+           : facts->by_processor ? ORIGIN_ATOMICS_BY_PROCESSOR
+                                 : ORIGIN_ATOMICS_NOT_TAKEN;
 }
 
-struct atomics_choice atomics_choose(const struct atomics_facts *facts)
+struct origin_atomics_choice origin_atomics_choose(const struct origin_atomics_facts *facts)
 {
-    struct atomics_choice choice = {.why = obstacle(facts)};
+    struct origin_atomics_choice choice = {.why = obstacle(facts)};
     const bool may_part = facts->same_op && facts->unordered;
-    for (int type = 0; choice.why == ATOMICS_NOT_TAKEN && type < CH3_ATOMIC_TYPES; type++) {
+    for (int type = 0; choice.why == ORIGIN_ATOMICS_NOT_TAKEN && type < CH3_ATOMIC_TYPES; type++) {
         const uint16_t needs = needed(facts, type), takes = needs & facts->takes.ops[type];
         choice.ops[type] = may_part || takes == needs ? takes : 0;
     }
     for (int type = 0; type < CH3_ATOMIC_TYPES; type++)
         if (choice.ops[type])
-            choice.why = ATOMICS_USED;
+            choice.why = ORIGIN_ATOMICS_USED;
     return choice;
 }
 
-const char *atomics_why_text(enum atomics_why why)
+const char *origin_atomics_why_text(enum origin_atomics_why why)
 {
     switch (why) {
-    case ATOMICS_USED:
+    case ORIGIN_ATOMICS_USED:
         return "used";
-    case ATOMICS_NOT_ASKED:
+    case ORIGIN_ATOMICS_NOT_ASKED:
         return "nobody asks for it";
-    case ATOMICS_NODE_SHARED:
+    case ORIGIN_ATOMICS_NODE_SHARED:
         return "some of its processes share a node";
-    case ATOMICS_UNREACHED:
+    case ORIGIN_ATOMICS_UNREACHED:
         return "the network does not reach all of its memory by itself";
-    case ATOMICS_BY_PROCESSOR:
+    case ORIGIN_ATOMICS_BY_PROCESSOR:
         return "the network's provider has processors do atomic operations, and no card";
     default:
         return "for no type do the cards take all operations that the program may do";

@@ -32,16 +32,17 @@
 #include "ch3/channel.h"
 
 /* Why a window's accumulates go by the cards, or do not. */
-enum atomics_why {
-    ATOMICS_USED,
-    ATOMICS_NOT_ASKED,    /* the info key is not true */
-    ATOMICS_NODE_SHARED,  /* two of its processes reach each other's memory without the network */
-    ATOMICS_UNREACHED,    /* some memory of the window is not registered with a card */
-    ATOMICS_BY_PROCESSOR, /* some provider is known to let processors do them */
-    ATOMICS_NOT_TAKEN     /* there is no type whose accumulates all cards take, as far as needed */
+enum origin_atomics_why {
+    ORIGIN_ATOMICS_USED,
+    ORIGIN_ATOMICS_NOT_ASKED,    /* the info key is not true */
+    ORIGIN_ATOMICS_NODE_SHARED,  /* two processes reach each other's memory without the network */
+    ORIGIN_ATOMICS_UNREACHED,    /* some memory of the window is not registered with a card */
+    ORIGIN_ATOMICS_BY_PROCESSOR, /* some provider is known to let processors do them */
+    ORIGIN_ATOMICS_NOT_TAKEN     /* there is no type whose accumulates all cards take, as far as
+                                    needed */
 };
 
-struct atomics_facts {
+struct origin_atomics_facts {
     bool asked;               /* mpirma_fabric_atomics, at all processes */
     bool apart;               /* each process reaches all others by the network alone */
     bool registered;          /* all memory of the window is registered with the card of its
@@ -54,25 +55,25 @@ struct atomics_facts {
     struct ch3_atomics takes; /* what the cards of all processes take */
 };
 
-/* What the cards do. If they do nothing (why is not ATOMICS_USED), ops is 0. */
-struct atomics_choice {
-    enum atomics_why why;
+/* What the cards do. If they do nothing (why is not ORIGIN_ATOMICS_USED), ops is 0. */
+struct origin_atomics_choice {
+    enum origin_atomics_why why;
     uint16_t ops[CH3_ATOMIC_TYPES];
 };
 
-/* atomics_choose returns which accumulates the cards do. */
-struct atomics_choice atomics_choose(const struct atomics_facts *facts);
+/* origin_atomics_choose returns which accumulates the cards do. */
+struct origin_atomics_choice origin_atomics_choose(const struct origin_atomics_facts *facts);
 
-/* atomics_type returns the number of an element type for cards; -1: no card knows it. */
-int atomics_type(enum acc_type type);
+/* origin_atomics_type returns the number of an element type for cards; -1: no card knows it. */
+int origin_atomics_type(enum acc_type type);
 
-/* atomics_acc_type returns the element type with that number. */
-enum acc_type atomics_acc_type(enum ch3_atomic_type type);
+/* origin_atomics_acc_type returns the element type with that number. */
+enum acc_type origin_atomics_acc_type(enum ch3_atomic_type type);
 
-/* atomics_size returns the bytes of an element. */
-size_t atomics_size(enum ch3_atomic_type type);
+/* origin_atomics_size returns the bytes of an element. */
+size_t origin_atomics_size(enum ch3_atomic_type type);
 
-/* atomics_why_text returns in words why accumulates do not go by the cards; a constant. */
-const char *atomics_why_text(enum atomics_why why);
+/* origin_atomics_why_text returns in words why accumulates do not go by the cards; a constant. */
+const char *origin_atomics_why_text(enum origin_atomics_why why);
 
 #endif

@@ -1,38 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * await_open.c - see await_open.h. The head of open_packet.c says why no correct program can be
- * blocked for ever by these waits.
+ * await_open.c - operations that may not leave before their target has begun its part of the epoch:
+ * they are deferred, or their calls wait. The head of open_packet.c says why no correct program can
+ * be blocked for ever by these waits.
  *
  * Locks: the engine's, held by the caller; waits are without it.
  */
-#include "rma/origin/await_open.h"
 
 #include "base/err.h"
-#include "rma/origin/issue.h"
-#include "rma/origin/open_packet.h"
-#include "rma/origin/pair_epoch.h"
+#include "rma/origin/origin_impl.h"
 #include "rma/progress/wait.h"
 
 struct soon {
-    struct pkt_target *pt;
+    struct origin_pair *pair;
     uint64_t until;
 };
 static bool opened_or_over(void *arg)
 {
     const struct soon *s = arg;
-    return pkt_epoch_is_open(s->pt) || s->pt->win->rma->clock() >= s->until;
+    return origin_epoch_is_open(s->pair) || s->pair->win->rma->clock() >= s->until;
 }
 
 /* It is worth a short wait: a large transfer that begins now is under way while the caller
  * computes; one that is deferred does not begin before the next call. */
-int pkt_open_soon(struct pkt_target *pt)
+int origin_await_open_briefly(struct origin_pair *pair)
 {
-    struct win *w = pt->win;
-    int err = pkt_ask_open(pt);
-    if (!err && !pt->awaited && !pkt_epoch_is_open(pt)) {
+    struct win *w = pair->win;
+    int err = origin_ask_open(pair);
+    if (!err && !pair->awaited && !origin_epoch_is_open(pair)) {
         const uint64_t ns = (uint64_t)(w->rma->conf->tune.defer_wait * 1e9);
-        struct soon soon = {pt, w->rma->clock() + ns};
-        pt->awaited = true;
+        struct soon soon = {pair, w->rma->clock() + ns};
+        pair->awaited = true;
         w->origin_side.waits++;
         rma_leave(w->rma);
         err = rma_wait_until(w, &(struct rma_wait){.done = opened_or_over,
@@ -40,66 +38,62 @@ int pkt_open_soon(struct pkt_target *pt)
                                                    .locked = true,
                                                    .poll_only = true,
                                                    .what = "the target to open its epoch",
-                                                   .rank = pt->target->rank});
+                                                   .rank = pair->target->rank});
         rma_enter(w->rma);
-        early_note(pt);
+        origin_early_note(pair);
     }
-    return err || pkt_epoch_is_open(pt) ? err : MRMA_AGAIN;
+    return err || origin_epoch_is_open(pair) ? err : MRMA_AGAIN;
 }
 
-/* epoch_decided is a condition for pkt_wait: the epoch is open, or will never be. */
+/* epoch_decided is a condition for origin_pair_wait: the epoch is open, or will never be. */
 static bool epoch_decided(void *arg)
 {
-    const struct pkt_target *pt = arg;
-    return pkt_epoch_is_open(pt) || pt->refused;
+    const struct origin_pair *pair = arg;
+    return origin_epoch_is_open(pair) || pair->refused;
 }
 
-int pkt_await_open(struct pkt_target *pt)
+int origin_await_open(struct origin_pair *pair)
 {
     int err = MRMA_SUCCESS;
-    if (pt->count || pt->lock == PKT_LOCK_DUE)
-        err = pkt_send_open(pt, 0, true);
+    if (pair->count || pair->lock == ORIGIN_LOCK_DUE)
+        err = origin_send_open(pair, 0, true);
     if (!err)
-        err = pkt_ask_open(pt);
+        err = origin_ask_open(pair);
     if (!err)
-        err = pkt_wait_opened(pt, epoch_decided);
-    return err || pkt_epoch_is_open(pt) ? err : MRMA_ERR_RMA_SYNC;
+        err = origin_wait_opened(pair, epoch_decided);
+    return err || origin_epoch_is_open(pair) ? err : MRMA_ERR_RMA_SYNC;
 }
 
-bool pkt_may_defer(const struct pkt_target *pt, const struct rma_req *req)
+bool origin_may_defer(const struct origin_pair *pair, const struct rma_req *req)
 {
-    return !pt->win->watched && !req;
+    return !pair->win->watched && !req;
 }
 
 /* Only puts may overtake what is in the open packet, since accumulates are ordered. The operation
- * itself asks for the lock (pkt_take_lock). */
-int pkt_await_stream(struct pkt_target *pt, size_t packets, bool overtakes)
+ * itself asks for the lock (origin_carry_lock). */
+int origin_await_stream(struct origin_pair *pair, size_t packets, bool overtakes)
 {
     int err = MRMA_SUCCESS;
-    if (packets > pkt_most_early(pt))
-        pt->needs_open = true;
+    if (packets > origin_most_early(pair))
+        pair->needs_open = true;
     else
-        pt->packets += (uint32_t)packets;
-    if (pt->count && !overtakes)
-        err = pkt_send_open(pt, 0, true);
-    if (err || pkt_epoch_is_open(pt))
+        pair->packets += (uint32_t)packets;
+    if (pair->count && !overtakes)
+        err = origin_send_open(pair, 0, true);
+    if (err || origin_epoch_is_open(pair))
         return err;
-    if (!pkt_may_send_early(pt, packets))
-        return pkt_await_open(pt);
-    early_leave(pt, pkt_epoch_kind(pt), (unsigned)packets);
+    if (!origin_may_send_early(pair, packets))
+        return origin_await_open(pair);
+    origin_early_leave(pair, origin_epoch_kind(pair), (unsigned)packets);
     return MRMA_SUCCESS;
 }
 
-bool issue_is_open(const struct rma_target *t)
+int origin_rdma_open(struct origin_pair *pair, const struct rma_req *req)
 {
-    return t->pkt && pkt_epoch_is_open(t->pkt);
-}
-
-int issue_await_open(struct win *w, struct rma_target *t)
-{
-    rma_enter(w->rma);
-    struct pkt_target *pt = pkt_target_get(w, t);
-    const int err = pt ? pkt_await_open(pt) : MRMA_ERR_NO_MEM;
-    rma_leave(w->rma);
-    return err;
+    origin_pair_touch(pair);
+    const int err = origin_pair_await_unlocked(pair);
+    pair->needs_open = true;
+    if (err || origin_epoch_is_open(pair))
+        return err;
+    return origin_may_defer(pair, req) ? origin_await_open_briefly(pair) : origin_await_open(pair);
 }

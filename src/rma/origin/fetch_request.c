@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "rma/origin/op_request.h"
+#include "rma/origin/origin_impl.h"
 #include "rma/traced/traced_path.h"
 #include "rma/win/win.h"
 
@@ -25,27 +25,28 @@ void origin_fini(struct rma *r)
 {
     struct list_node *node;
     while ((node = list_pop_front(&r->spare_requests)) != NULL)
-        free(LIST_ENTRY(node, struct origin_req, link));
+        free(LIST_ENTRY(node, struct origin_request, link));
     map_fini(&r->requests);
 }
 
-bool origin_request_room(const struct pkt_target *pt)
+bool origin_request_room(const struct origin_pair *pair)
 {
-    return pt->replies == 0 ||
-           (pt->replies < ORIGIN_PAIR_REQUESTS && pt->fetching < ORIGIN_PAIR_FETCHING &&
-            map_count(&pt->win->rma->requests) < ORIGIN_REQUESTS);
+    return pair->replies == 0 ||
+           (pair->replies < ORIGIN_PAIR_REQUESTS && pair->fetching < ORIGIN_PAIR_FETCHING &&
+            map_count(&pair->win->rma->requests) < ORIGIN_REQUESTS);
 }
 
 /* take_spare takes a request that has ended, since malloc is slow with many objects that come and
  * go together, between those of others. */
-static struct origin_req *take_spare(struct rma *r)
+static struct origin_request *take_spare(struct rma *r)
 {
     struct list_node *node = list_pop_front(&r->spare_requests);
     r->nspare_requests -= node != NULL;
-    return node ? LIST_ENTRY(node, struct origin_req, link) : malloc(sizeof(struct origin_req));
+    return node ? LIST_ENTRY(node, struct origin_request, link)
+                : malloc(sizeof(struct origin_request));
 }
 
-static void put_spare(struct rma *r, struct origin_req *rq)
+static void put_spare(struct rma *r, struct origin_request *rq)
 {
     if (r->nspare_requests == SPARE_MOST) {
         free(rq);
@@ -57,9 +58,9 @@ static void put_spare(struct rma *r, struct origin_req *rq)
 
 /* new_request makes a request under the next free number, which is never 0. So a late reply to a
  * request that has ended is not taken for a reply to another. NULL: no memory. */
-static struct origin_req *new_request(struct rma *r)
+static struct origin_request *new_request(struct rma *r)
 {
-    struct origin_req *rq = take_spare(r);
+    struct origin_request *rq = take_spare(r);
     void *in_use = rq;
     while (in_use) {
         r->last_request += r->last_request == UINT32_MAX ? 2 : 1;
@@ -75,12 +76,12 @@ static struct origin_req *new_request(struct rma *r)
     return rq;
 }
 
-int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rma_op *op,
-                   uint32_t *number)
+int origin_request_new(struct origin_pair *pair, enum pkt_op_kind kind, const struct rma_op *op,
+                       uint32_t *number)
 {
-    struct win *w = pt->win;
+    struct win *w = pair->win;
     struct rma *r = w->rma;
-    struct origin_req *rq = new_request(r);
+    struct origin_request *rq = new_request(r);
     if (!rq)
         return log_fail(r->log, MRMA_ERR_NO_MEM, "no memory for a request");
     const struct dtype *rtype = kind == PKT_OP_CAS ? op->ttype : op->rtype;
@@ -88,7 +89,7 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
     /* The fields are set one by one: see rma_op_clear. */
     list_node_init(&rq->link);
     *number = rq->number;
-    rq->pt = pt;
+    rq->pair = pair;
     rq->type = dtype_ref(rtype);
     rq->addr = op->raddr;
     rq->req = op->req;
@@ -101,23 +102,23 @@ int origin_request(struct pkt_target *pt, enum pkt_op_kind kind, const struct rm
         dtype_cursor_init(&rq->result, rtype, kind == PKT_OP_CAS ? 1 : op->rcount,
                           kind == PKT_OP_GET ? DTYPE_BYTES : DTYPE_ELEMENTS);
     rq->kept = kind == PKT_OP_GET ? 0 : rq->left;
-    rq->behind = pt->written;
+    rq->behind = pair->written;
     rq->last_op = win_last_op(w);
-    rq->lock_seq = pt->lock_seq;
-    pt->fetching += rq->kept;
-    list_push_back(&pt->requests, &rq->link);
-    pt->replies++;
+    rq->lock_seq = pair->lock_seq;
+    pair->fetching += rq->kept;
+    list_push_back(&pair->requests, &rq->link);
+    pair->replies++;
     w->origin_side.replies++;
     origin_charge(op->req);
     return MRMA_SUCCESS;
 }
 
-void fetch_request_end(struct rma *r, struct origin_req *rq, int err)
+void origin_request_end(struct rma *r, struct origin_request *rq, int err)
 {
     list_remove(&rq->link);
-    rq->pt->fetching -= rq->kept;
-    rq->pt->replies--;
-    rq->pt->win->origin_side.replies--;
+    rq->pair->fetching -= rq->kept;
+    rq->pair->replies--;
+    rq->pair->win->origin_side.replies--;
     origin_discharge(rq->req, err);
     dtype_unref(rq->type);
     (void)map_del(&r->requests, rq->number);
@@ -126,17 +127,17 @@ void fetch_request_end(struct rma *r, struct origin_req *rq, int err)
 
 void origin_request_cancel(struct win *w, uint32_t number, int err)
 {
-    struct origin_req *rq = map_get(&w->rma->requests, number);
+    struct origin_request *rq = map_get(&w->rma->requests, number);
     if (rq)
-        fetch_request_end(w->rma, rq, err);
+        origin_request_end(w->rma, rq, err);
 }
 
-int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err)
+int origin_abandon(struct origin_pair *pair, struct rma_req *req, int err)
 {
-    LIST_EACH_SAFE (it, &pt->requests) {
-        struct origin_req *rq = LIST_ENTRY(it, struct origin_req, link);
+    LIST_EACH_SAFE (it, &pair->requests) {
+        struct origin_request *rq = LIST_ENTRY(it, struct origin_request, link);
         if (rq->req == req)
-            fetch_request_end(pt->win->rma, rq, err);
+            origin_request_end(pair->win->rma, rq, err);
     }
     if (req->ended ? rma_req_held_only(req) : rma_req_done(req))
         return err;
@@ -145,15 +146,15 @@ int origin_abandon(struct pkt_target *pt, struct rma_req *req, int err)
     return MRMA_SUCCESS;
 }
 
-void origin_fail(struct pkt_target *pt, int err)
+void origin_fail_requests(struct origin_pair *pair, int err)
 {
     struct list_node *link;
-    while ((link = list_first(&pt->requests)) != NULL)
-        fetch_request_end(pt->win->rma, LIST_ENTRY(link, struct origin_req, link), err);
+    while ((link = list_first(&pair->requests)) != NULL)
+        origin_request_end(pair->win->rma, LIST_ENTRY(link, struct origin_request, link), err);
 }
 
-struct origin_req *fetch_request_find(struct win *w, struct rma_target *t, uint32_t number)
+struct origin_request *origin_request_find(struct win *w, struct rma_target *t, uint32_t number)
 {
-    struct origin_req *rq = map_get(&w->rma->requests, number);
-    return rq && rq->pt == t->pkt ? rq : NULL;
+    struct origin_request *rq = map_get(&w->rma->requests, number);
+    return rq && rq->pair == t->pair ? rq : NULL;
 }

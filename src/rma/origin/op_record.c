@@ -14,7 +14,7 @@
 
 enum { PAD = 7 };
 
-void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
+void origin_record_init(struct origin_record *s, enum pkt_op_kind kind, const struct rma_op *op,
                         int64_t offset, uint32_t request)
 {
     const bool elements = kind != PKT_OP_PUT && kind != PKT_OP_GET;
@@ -51,14 +51,14 @@ void record_source_init(struct record_source *s, enum pkt_op_kind kind, const st
 }
 
 /* data_of returns how many bytes of data travel for so many target bytes. */
-static inline size_t data_of(const struct record_source *s, size_t bytes)
+static inline size_t data_of(const struct origin_record *s, size_t bytes)
 {
     if (!s->data)
         return 0;
     return s->kind == PKT_OP_CAS ? 2 * bytes : bytes;
 }
 
-size_t record_min(const struct record_source *s)
+size_t origin_record_min(const struct origin_record *s)
 {
     const size_t where = s->typed ? sizeof(struct pkt_typed) : sizeof(struct pkt_seg);
     if (s->plain)
@@ -67,7 +67,7 @@ size_t record_min(const struct record_source *s)
            pkt_align(data_of(s, s->unit));
 }
 
-size_t record_segments(const struct record_source *s, size_t limit)
+size_t origin_record_segments(const struct origin_record *s, size_t limit)
 {
     const struct dtype_cursor *cur = &s->target_cur;
     size_t n = 0;
@@ -83,7 +83,7 @@ size_t record_segments(const struct record_source *s, size_t limit)
 
 /* most_named returns how many bytes a record names at most, in one piece or by the datatype, so
  * that their data fit into the room. */
-static inline size_t most_named(const struct record_source *s, size_t room)
+static inline size_t most_named(const struct origin_record *s, size_t room)
 {
     const size_t most = s->left < s->limit ? s->left : s->limit;
     if (data_of(s, most) <= room)
@@ -93,7 +93,7 @@ static inline size_t most_named(const struct record_source *s, size_t room)
 
 /* name_segments names target pieces in segs until the room, the room of the answer, or the
  * operation is used up. Returns how many pieces it has named; *total is their bytes. */
-static uint32_t name_segments(struct record_source *s, struct pkt_seg *segs, size_t room,
+static uint32_t name_segments(struct origin_record *s, struct pkt_seg *segs, size_t room,
                               size_t *total)
 {
     uint32_t n = 0;
@@ -115,7 +115,7 @@ static uint32_t name_segments(struct record_source *s, struct pkt_seg *segs, siz
 
 /* name_target names the record's target bytes in the room behind the record's head. Returns how
  * many bytes it has named; *len is the room that their names take. */
-static size_t name_target(struct record_source *s, struct pkt_op *rec, size_t room, size_t *len)
+static size_t name_target(struct origin_record *s, struct pkt_op *rec, size_t room, size_t *len)
 {
     void *where = rec + 1;
     size_t total;
@@ -140,7 +140,7 @@ static size_t name_target(struct record_source *s, struct pkt_op *rec, size_t ro
 }
 
 /* fill copies the data that belong to the next len target bytes, padded. */
-static void fill(struct record_source *s, char *room, size_t len, size_t data_len)
+static void fill(struct origin_record *s, char *room, size_t len, size_t data_len)
 {
     const char *from = (const char *)s->origin + s->pos;
     if (s->kind == PKT_OP_CAS) {
@@ -157,20 +157,20 @@ static void fill(struct record_source *s, char *room, size_t len, size_t data_le
         memset(room + data_len, 0, pkt_align(data_len) - data_len);
 }
 
-static size_t build_plain(struct record_source *s, void *room, size_t cap)
+static size_t build_plain(struct origin_record *s, void *room, size_t cap)
 {
     const size_t most = cap - sizeof(struct pkt_plain), len = s->left < most ? s->left : most;
-    const size_t size =
-        record_plain(room, (const char *)s->origin + s->pos, (uint32_t)((uint64_t)s->base + s->pos),
-                     len, len == s->left ? s->notify : 0);
+    const size_t size = origin_record_plain(room, (const char *)s->origin + s->pos,
+                                            (uint32_t)((uint64_t)s->base + s->pos), len,
+                                            len == s->left ? s->notify : 0);
     s->left -= len;
     s->pos += len;
     return size;
 }
 
-size_t record_build(struct record_source *s, void *room, size_t cap)
+size_t origin_record_build(struct origin_record *s, void *room, size_t cap)
 {
-    if (!s->left || cap < record_min(s))
+    if (!s->left || cap < origin_record_min(s))
         return 0;
     cap &= ~(size_t)PAD;
     if (s->plain)

@@ -16,7 +16,7 @@
 #include "ch3/pkt.h"
 #include "rma/rma.h"
 
-struct record_source {
+struct origin_record {
     enum pkt_op_kind kind;
     uint8_t op;     /* enum acc_op */
     uint8_t type;   /* enum acc_type */
@@ -42,37 +42,37 @@ struct record_source {
     struct dtype_cursor target_cur, origin_cur;
 };
 
-/* record_source_init sets up *s for the operation op of that kind: nothing of it is named yet, and
+/* origin_record_init sets up *s for the operation op of that kind: nothing of it is named yet, and
  * its records name target bytes by segments until the caller sets typed. offset is the operation's
  * displacement in bytes from the window base (in a dynamic window the address). request is the
  * number of its request, 0 if it does not fetch. *s refers to op's buffers and datatypes, which
  * must outlive it; nothing has to be freed. */
-void record_source_init(struct record_source *s, enum pkt_op_kind kind, const struct rma_op *op,
+void origin_record_init(struct origin_record *s, enum pkt_op_kind kind, const struct rma_op *op,
                         int64_t offset, uint32_t request);
 
-/* record_segments returns how many segments at most are needed to name all target bytes of the
- * operation, or limit if that is less. */
-size_t record_segments(const struct record_source *s, size_t limit);
+/* origin_record_segments returns how many segments at most are needed to name all target bytes of
+ * the operation, or limit if that is less. */
+size_t origin_record_segments(const struct origin_record *s, size_t limit);
 
 /* How many bytes of data fit into a packet that holds one record of a plain source and nothing
  * else. */
-enum { RECORD_PLAIN_MAX = PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_plain) };
+enum { ORIGIN_RECORD_PLAIN_MAX = PKT_MAX - sizeof(struct pkt_hdr) - sizeof(struct pkt_plain) };
 
-/* record_min returns how many bytes of room the next record needs at least, with the definition of
- * its datatype if that is due. */
-size_t record_min(const struct record_source *s);
+/* origin_record_min returns how many bytes of room the next record needs at least, with the
+ * definition of its datatype if that is due. */
+size_t origin_record_min(const struct origin_record *s);
 
-/* record_build builds the next record of the operation in room, in at most cap bytes. If the
+/* origin_record_build builds the next record of the operation in room, in at most cap bytes. If the
  * definition of the datatype is due it stands in front of the record, and counts as a record of its
  * own. s moves on by what the record names (left, pos). Returns the size, a multiple of 8; 0: cap
- * is less than record_min, or nothing is left. */
-size_t record_build(struct record_source *s, void *room, size_t cap);
+ * is less than origin_record_min, or nothing is left. */
+size_t origin_record_build(struct origin_record *s, void *room, size_t cap);
 
-/* record_plain writes the record of a put of len contiguous bytes to disp, in bytes from the window
- * base, by struct pkt_plain, into room, which is large enough; notify is pkt_op.notify. Returns its
- * size, a multiple of 8. */
-static inline size_t record_plain(void *room, const void *data, uint32_t disp, size_t len,
-                                  uint8_t notify)
+/* origin_record_plain writes the record of a put of len contiguous bytes to disp, in bytes from the
+ * window base, by struct pkt_plain, into room, which is large enough; notify is pkt_op.notify.
+ * Returns its size, a multiple of 8. */
+static inline size_t origin_record_plain(void *room, const void *data, uint32_t disp, size_t len,
+                                         uint8_t notify)
 {
     const struct pkt_plain head = {
         .kind = PKT_OP_PLAIN, .notify = notify, .len = (uint16_t)len, .disp = disp};
@@ -87,9 +87,9 @@ static inline size_t record_plain(void *room, const void *data, uint32_t disp, s
     return sizeof head + pkt_align(len);
 }
 
-/* record_notify writes the record of a put of no bytes with that notification into room, which has
- * sizeof(struct pkt_op) bytes. Returns its size. */
-static inline size_t record_notify(void *room, uint8_t notify)
+/* origin_record_notify writes the record of a put of no bytes with that notification into room,
+ * which has sizeof(struct pkt_op) bytes. Returns its size. */
+static inline size_t origin_record_notify(void *room, uint8_t notify)
 {
     const struct pkt_op head = {.kind = PKT_OP_PUT, .notify = notify};
     memcpy(room, &head, sizeof head);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * op_request.c - see op_request.h. No locks.
+ * op_request.c - the request of an MPI R-operation, struct rma_req (rma.h), whose parts are counted
+ * here. fetch_request.c has the requests by number, which are something else. No locks.
  */
-#include "rma/origin/op_request.h"
 
 #include "base/atomic.h"
 #include "base/err.h"
+#include "rma/origin/origin_impl.h"
 #include "rma/rma.h"
 
 void rma_req_init(struct rma_req *req)

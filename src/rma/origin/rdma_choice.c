@@ -13,7 +13,7 @@
  * also saves the target's processor, so that in passive target epochs no operation is too short for
  * it. In active target epochs the target must be told of the end anyway, and one packet can carry
  * that and all small operations; this stops being better when the operations fill many packets. */
-static const struct rdma_thresholds table[CH3_RDMA_KINDS] = {
+static const struct origin_rdma_thresholds table[CH3_RDMA_KINDS] = {
     [CH3_RDMA_STREAM] = {.min = 24 * 1024,
                          .min_passive = 24 * 1024,
                          .many = SIZE_MAX,
@@ -39,9 +39,9 @@ static void set(size_t *threshold, int value)
         *threshold = (size_t)value;
 }
 
-struct rdma_thresholds rdma_thresholds(enum ch3_rdma_by by, const struct conf *conf)
+struct origin_rdma_thresholds origin_rdma_thresholds(enum ch3_rdma_by by, const struct conf *conf)
 {
-    struct rdma_thresholds th = table[by];
+    struct origin_rdma_thresholds th = table[by];
     set(&th.min, conf->tune.rdma_min);
     set(&th.min_passive, conf->tune.rdma_min_passive);
     set(&th.many, conf->tune.rdma_many);
@@ -56,34 +56,37 @@ static size_t lesser(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t rdma_least(const struct rdma_thresholds *th)
+size_t origin_rdma_least(const struct origin_rdma_thresholds *th)
 {
     return lesser(th->min, lesser(th->min_passive, th->min_many));
 }
 
 /* least_of returns the length from which on the channel does the operation. */
-static size_t least_of(const struct rdma_facts *op, const struct rdma_thresholds *th)
+static size_t least_of(const struct origin_rdma_facts *op, const struct origin_rdma_thresholds *th)
 {
     if (op->passive)
         return op->open ? th->min_passive : th->min;
     return op->open && op->packed >= th->many ? lesser(th->min, th->min_many) : th->min;
 }
 
-enum rdma_way rdma_choose(const struct rdma_facts *op, const struct ch3_rdma_limits *limits,
-                          const struct rdma_thresholds *th)
+enum origin_rdma_way origin_rdma_choose(const struct origin_rdma_facts *op,
+                                        const struct ch3_rdma_limits *limits,
+                                        const struct origin_rdma_thresholds *th)
 {
     if (op->len < least_of(op, th))
-        return RDMA_PACKET;
+        return ORIGIN_RDMA_PACKET;
     if (op->segments > 1)
-        return op->segments <= lesser(th->segments, limits->depth) ? RDMA_SEGMENTS : RDMA_PACKET;
+        return op->segments <= lesser(th->segments, limits->depth) ? ORIGIN_RDMA_SEGMENTS
+                                                                   : ORIGIN_RDMA_PACKET;
     if (!op->put)
-        return RDMA_READ;
-    return op->len <= limits->inject ? RDMA_INJECT : RDMA_WRITE;
+        return ORIGIN_RDMA_READ;
+    return op->len <= limits->inject ? ORIGIN_RDMA_INJECT : ORIGIN_RDMA_WRITE;
 }
 
-bool rdma_takes_word(enum rdma_way way, const struct rdma_facts *op,
-                     const struct ch3_rdma_limits *limits, const struct rdma_thresholds *th)
+bool origin_rdma_takes_word(enum origin_rdma_way way, const struct origin_rdma_facts *op,
+                            const struct ch3_rdma_limits *limits,
+                            const struct origin_rdma_thresholds *th)
 {
-    return op->notifies && th->words && (way == RDMA_INJECT || way == RDMA_WRITE) &&
+    return op->notifies && th->words && (way == ORIGIN_RDMA_INJECT || way == ORIGIN_RDMA_WRITE) &&
            op->len <= limits->max;
 }

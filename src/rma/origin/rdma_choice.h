@@ -17,19 +17,19 @@
 
 struct conf;
 
-enum rdma_way {
-    RDMA_PACKET,  /* the target does it from a packet */
-    RDMA_INJECT,  /* the channel puts; the call hands over the data */
-    RDMA_WRITE,   /* the channel puts, from the user's memory */
-    RDMA_READ,    /* the channel gets */
-    RDMA_SEGMENTS /* several of these, one for each stretch that is contiguous on both sides */
+enum origin_rdma_way {
+    ORIGIN_RDMA_PACKET,  /* the target does it from a packet */
+    ORIGIN_RDMA_INJECT,  /* the channel puts; the call hands over the data */
+    ORIGIN_RDMA_WRITE,   /* the channel puts, from the user's memory */
+    ORIGIN_RDMA_READ,    /* the channel gets */
+    ORIGIN_RDMA_SEGMENTS /* several of these, one a stretch contiguous on both sides */
 };
 
 /* The facts of an operation and its target. */
-struct rdma_facts {
+struct origin_rdma_facts {
     size_t len;      /* bytes, not 0 */
     size_t segments; /* stretches that are contiguous on both sides; if there are more than
-                        rdma_thresholds.segments, any number above that will do */
+                        origin_rdma_thresholds.segments, any number above that will do */
     bool put;        /* else a get */
     bool passive;    /* in a passive target epoch */
     bool notifies;   /* a put that notifies its target */
@@ -38,7 +38,7 @@ struct rdma_facts {
 };
 
 /* Numbers of bytes, unless they say otherwise. SIZE_MAX: never. */
-struct rdma_thresholds {
+struct origin_rdma_thresholds {
     size_t min;         /* the channel does operations of so many */
     size_t min_passive; /* the same in a passive target epoch that has begun at the target */
     size_t many;        /* when so many have gone by packet in an active target epoch, */
@@ -47,19 +47,23 @@ struct rdma_thresholds {
     bool words;         /* a put carries its notification, where the channel can */
 };
 
-/* rdma_thresholds returns the table's row of that kind of channel, with what the user has set. */
-struct rdma_thresholds rdma_thresholds(enum ch3_rdma_by by, const struct conf *conf);
+/* origin_rdma_thresholds returns the table's row of that kind of channel, with what the user has
+ * set. */
+struct origin_rdma_thresholds origin_rdma_thresholds(enum ch3_rdma_by by, const struct conf *conf);
 
-/* rdma_least returns the length below which every operation goes by packet. */
-size_t rdma_least(const struct rdma_thresholds *th);
+/* origin_rdma_least returns the length below which every operation goes by packet. */
+size_t origin_rdma_least(const struct origin_rdma_thresholds *th);
 
-/* rdma_choose returns the way of the operation. */
-enum rdma_way rdma_choose(const struct rdma_facts *op, const struct ch3_rdma_limits *limits,
-                          const struct rdma_thresholds *th);
+/* origin_rdma_choose returns the way of the operation. */
+enum origin_rdma_way origin_rdma_choose(const struct origin_rdma_facts *op,
+                                        const struct ch3_rdma_limits *limits,
+                                        const struct origin_rdma_thresholds *th);
 
-/* rdma_takes_word returns whether the operation, which goes that way, carries its notification. It
- * does if one put of the channel is the whole operation; otherwise a packet follows. */
-bool rdma_takes_word(enum rdma_way way, const struct rdma_facts *op,
-                     const struct ch3_rdma_limits *limits, const struct rdma_thresholds *th);
+/* origin_rdma_takes_word returns whether the operation, which goes that way, carries its
+ * notification. It does if one put of the channel is the whole operation; otherwise a packet
+ * follows. */
+bool origin_rdma_takes_word(enum origin_rdma_way way, const struct origin_rdma_facts *op,
+                            const struct ch3_rdma_limits *limits,
+                            const struct origin_rdma_thresholds *th);
 
 #endif

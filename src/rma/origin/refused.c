@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/fault.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/refused.h"
 #include "rma/win/win.h"
 
 /* describe_refused writes, for example, "a put of 8 bytes at address 0x7f0010, in an epoch of
@@ -57,11 +57,19 @@ static int fail_refused(const struct win *w, const struct origin_refusal *what, 
                     what->from - 1, operation);
 }
 
-int issue_take_error(struct win *w)
+int origin_take_error(struct win *w)
 {
     const struct origin_refusal refusal = w->origin_side.refusal;
     const int err = w->origin_side.err;
     w->origin_side.err = MRMA_SUCCESS;
     w->origin_side.refusal = (struct origin_refusal){0};
     return err && refusal.from ? fail_refused(w, &refusal, err) : err;
+}
+
+int win_take_error(struct win *w)
+{
+    rma_enter(w->rma);
+    const int err = origin_take_error(w);
+    rma_leave(w->rma);
+    return err;
 }

@@ -9,49 +9,50 @@
 
 #include "base/copy.h"
 #include "base/err.h"
+#include "rma/origin/origin_impl.h"
 #include "rma/progress/progress.h"
 #include "rma/win/send_header.h"
 
-static struct region_key *key_of(struct span *span)
+static struct origin_key *key_of(struct span *span)
 {
-    return (struct region_key *)(void *)span;
+    return (struct origin_key *)(void *)span;
 }
 
-struct region_key *region_key_at(const struct pkt_target *pt, uint64_t addr, uint64_t len)
+struct origin_key *origin_key_at(const struct origin_pair *pair, uint64_t addr, uint64_t len)
 {
-    struct span *span = span_list_find(&pt->regions, addr);
+    struct span *span = span_list_find(&pair->regions, addr);
     return span && len <= span->len - (addr - span->addr) ? key_of(span) : NULL;
 }
 
-void region_key_ask(struct pkt_target *pt, uint64_t addr)
+void origin_key_ask(struct origin_pair *pair, uint64_t addr)
 {
-    struct win *w = pt->win;
+    struct win *w = pair->win;
     if (!rma_has_agent(w->rma))
         return;
-    if (pt->asking || span_list_find(&pt->regions, addr))
+    if (pair->asking || span_list_find(&pair->regions, addr))
         return;
-    pt->asking = win_send_header(w, pt->target, PKT_REGION_ASK, 0, 0, 0, addr) == MRMA_SUCCESS;
-    w->rma->stats.regions_asked += pt->asking;
+    pair->asking = win_send_header(w, pair->target, PKT_REGION_ASK, 0, 0, 0, addr) == MRMA_SUCCESS;
+    w->rma->stats.regions_asked += pair->asking;
 }
 
-void region_key_use(struct region_key *key)
+void origin_key_use(struct origin_key *key)
 {
     if (key)
         key->users++;
 }
 
 /* leave frees a key that nobody uses and that no look-up finds. */
-static void leave(struct pkt_target *pt, struct region_key *key, bool failed)
+static void leave(struct origin_pair *pair, struct origin_key *key, bool failed)
 {
     if (!failed)
-        (void)win_send_header(pt->win, pt->target, PKT_REGION_LEFT, key->number, 0, 0, 0);
+        (void)win_send_header(pair->win, pair->target, PKT_REGION_LEFT, key->number, 0, 0, 0);
     free(key);
 }
 
-void region_key_done(struct pkt_target *pt, struct region_key *key, bool failed)
+void origin_key_done(struct origin_pair *pair, struct origin_key *key, bool failed)
 {
     if (key && --key->users == 0 && key->gone)
-        leave(pt, key, failed);
+        leave(pair, key, failed);
 }
 
 static bool is_sound(const struct pkt_hdr *hdr)
@@ -59,42 +60,42 @@ static bool is_sound(const struct pkt_hdr *hdr)
     return hdr->len == sizeof *hdr + (hdr->seq ? sizeof(struct pkt_region) : 0);
 }
 
-bool region_key_got(struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
+bool origin_key_got(struct rma_target *t, const struct pkt_hdr *hdr, const void *body)
 {
-    struct pkt_target *pt = t->pkt;
+    struct origin_pair *pair = t->pair;
     struct pkt_region region;
-    if (!pt || !pt->asking || !is_sound(hdr))
+    if (!pair || !pair->asking || !is_sound(hdr))
         return false;
-    pt->asking = false;
+    pair->asking = false;
     if (!hdr->seq)
         return true;
     copy_once(&region, body, sizeof region);
-    struct region_key *key = calloc(1, sizeof *key);
+    struct origin_key *key = calloc(1, sizeof *key);
     /* the target believes that the region is known here, and must be told that it is not */
     if (!key)
         return true;
-    *key = (struct region_key){.span = {region.addr, region.len},
+    *key = (struct origin_key){.span = {region.addr, region.len},
                                .number = hdr->seq,
                                .registered = hdr->count != 0,
                                .mem = {region.key, region.base - region.addr}};
-    const int err = span_list_add(&pt->regions, &key->span);
+    const int err = span_list_add(&pair->regions, &key->span);
     if (err)
         free(key);
     return err != MRMA_ERR_RMA_ATTACH;
 }
 
-void region_key_gone(struct win *w, struct rma_target *t, uint32_t number, uint64_t addr)
+void origin_key_gone(struct win *w, struct rma_target *t, uint32_t number, uint64_t addr)
 {
-    struct pkt_target *pt = t->pkt;
-    struct span *span = pt ? span_list_find(&pt->regions, addr) : NULL;
+    struct origin_pair *pair = t->pair;
+    struct span *span = pair ? span_list_find(&pair->regions, addr) : NULL;
     if (!span || key_of(span)->number != number) { /* there was no memory for the key */
         (void)win_send_header(w, t, PKT_REGION_LEFT, number, 0, 0, 0);
         return;
     }
-    span_list_remove(&pt->regions, span);
+    span_list_remove(&pair->regions, span);
     key_of(span)->gone = true;
     if (!key_of(span)->users)
-        leave(pt, key_of(span), false);
+        leave(pair, key_of(span), false);
 }
 
 static void forget(void *arg, struct span *span)
@@ -103,7 +104,7 @@ static void forget(void *arg, struct span *span)
     free(span);
 }
 
-void region_keys_free(struct pkt_target *pt)
+void origin_keys_free(struct origin_pair *pair)
 {
-    span_list_end(&pt->regions, forget, NULL);
+    span_list_end(&pair->regions, forget, NULL);
 }

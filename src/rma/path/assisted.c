@@ -57,9 +57,12 @@
  * need not wait for an operation that is concurrent to its flush.
  */
 #include "base/err.h"
+#include "rma/origin/outstanding.h"
+#include "rma/origin/pair_ops.h"
+#include "rma/origin/passive_epoch.h"
+#include "rma/origin/refused.h"
 #include "sys/cma_queue.h"
 #include "dtype/dtype.h"
-#include "rma/origin/issue.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/assisted_choice.h"
 #include "rma/path/assisted_copy.h"
@@ -136,7 +139,7 @@ static bool leave_gathered(struct unsent *u)
     struct win *w = t->path_side.unsent_of;
     const int err = settle(w, t);
     if (unlikely(err))
-        issue_keep_error(w, err);
+        origin_keep_error(w, err);
     return true;
 }
 
@@ -204,7 +207,7 @@ static int settle(struct win *w, struct rma_target *t)
         err = look(w, t);
     if (likely(!err) && t->path_side.gathered)
         err = cma_queue_run(t->path_side.gathered);
-    if (issue_all_done(t))
+    if (origin_all_done(t))
         forget(w, t);
     if (unlikely(err == MRMA_ERR_PROC_FAILED))
         win_lost(w, t->rank);
@@ -305,7 +308,7 @@ static int send(struct win *w, struct rma_target *t, enum pkt_op_kind kind, cons
     int err = begin(w, t, kind);
     if (unlikely(err))
         return err;
-    err = issue_operate(w, t, kind, op, offset, len);
+    err = origin_operate(w, t, kind, op, offset, len);
     rma_enter(w->rma);
     note_sent(w, t, is_acc(kind) ? SENT_ACC : SENT_COPY);
     w->rma->stats.assisted_packets++;
@@ -368,7 +371,7 @@ static int assisted_flush(struct win *w, struct rma_target *t, bool local)
     int err = assisted_settle(w, t);
     if (likely(err || t->sent == SENT_NOTHING))
         return err;
-    err = issue_flush(w, t, local);
+    err = origin_flush(w, t, local);
     const int settled = assisted_settle(w, t);
     return err ? err : settled;
 }
@@ -377,7 +380,7 @@ static int assisted_unlock(struct win *w, struct rma_target *t)
 {
     int err = assisted_settle(w, t);
     if (unlikely(t->sent != SENT_NOTHING)) {
-        const int ended = issue_lock_end(w, t);
+        const int ended = origin_lock_end(w, t);
         err = err ? err : ended;
         rma_enter(w->rma);
         forget(w, t);

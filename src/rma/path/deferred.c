@@ -9,8 +9,10 @@
 
 #include "base/err.h"
 #include "base/fault.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/active_epoch.h"
+#include "rma/origin/pair_ops.h"
 #include "rma/origin/rdma.h"
+#include "rma/origin/refused.h"
 #include "rma/path/path.h"
 #include "rma/progress/unsent.h"
 #include "rma/win/path_ops.h"
@@ -121,7 +123,7 @@ static int finish(struct win *w, struct rma_target *t)
  * puts that the channel does by itself may read later. */
 static bool takes_at_once(const struct win *w, const struct rma_target *t, size_t len)
 {
-    return t->path != PATH_RDMA || rdma_takes_at_once(w, t, len);
+    return t->path != PATH_RDMA || origin_rdma_takes_at_once(w, t, len);
 }
 
 bool deferred_add(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
@@ -160,7 +162,7 @@ int deferred_finish(struct win *w, struct rma_target *t)
 static void keep(struct win *w, int err)
 {
     rma_enter(w->rma);
-    issue_keep_error(w, err);
+    origin_keep_error(w, err);
     rma_leave(w->rma);
 }
 
@@ -197,17 +199,17 @@ static bool leave_one(struct win *w, struct rma_target *t, const struct deferred
         return assisted_leave(w, t, d->kind, &d->op, d->offset, d->len, err);
     *err = MRMA_ERR_NO_MEM;
     if (moves && t->path == PATH_RDMA && !w->dynamic)
-        *err = rdma_issue_deferred(w, t, d->kind, &d->op, d->offset, d->len);
+        *err = origin_rdma_deferred(w, t, d->kind, &d->op, d->offset, d->len);
     if (*err == MRMA_ERR_NO_MEM)
-        return issue_deferred(w, t, d->kind, &d->op, d->len, err);
+        return origin_operate_deferred(w, t, d->kind, &d->op, d->len, err);
     return *err != MRMA_AGAIN;
 }
 
 /* may_leave returns whether operations on t may be carried out now. Packets are asked for each
- * operation (pkt_make_ready_now). */
+ * operation (origin_make_ready_now). */
 static bool may_leave(const struct win *w, const struct rma_target *t)
 {
-    if (!issue_epoch_lasts(w)) /* the last fence carries out by itself what belongs to it */
+    if (!origin_epoch_lasts(w)) /* the last fence carries out by itself what belongs to it */
         return false;
     if (t->path == PATH_PACKETS || t->path == PATH_RDMA)
         return true;
@@ -231,7 +233,7 @@ static bool leave_deferred(struct unsent *u)
         t->path_side.deferred_bytes -= d->bytes;
         forget(d);
         if (err)
-            issue_keep_error(w, err);
+            origin_keep_error(w, err);
     }
     end_waiting(w, t);
     t->deferral = DEFERRAL_NONE;
@@ -276,7 +278,7 @@ int deferred_run(struct win *w, struct rma_target *t, int err)
         t->path_side.deferred_bytes -= d->bytes;
         forget(d);
         if (failed)
-            issue_keep_error(w, failed);
+            origin_keep_error(w, failed);
     }
     if (mine)
         t->deferral = DEFERRAL_NONE;

@@ -75,9 +75,9 @@ bool deferred_early(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                     const struct rma_op *op, int64_t offset, size_t len, int *err);
 
 /* deferred_run carries out what waits, since t may be accessed, unless another thread is doing so.
- * An operation that fails is an error of the window's next synchronization (issue_keep_error). With
- * err, t cannot be accessed any more, and what waits is forgotten. Returns err. May wait, as the
- * operations may. */
+ * An operation that fails is an error of the window's next synchronization (origin_keep_error).
+ * With err, t cannot be accessed any more, and what waits is forgotten. Returns err. May wait, as
+ * the operations may. */
 int deferred_run(struct win *w, struct rma_target *t, int err);
 
 /* deferred_finish is called when a passive target epoch of t ends, or is flushed: it waits until t

@@ -56,8 +56,8 @@ static int do_accumulate(struct win *w, struct rma_target *t, const char *base,
     if (likely(plain && acc_atomic(w, t->ctl, at.here, op, fetch, len)))
         return MRMA_SUCCESS;
     const enum pkt_op_kind kind = fetch ? PKT_OP_GET_ACC : PKT_OP_ACC;
-    if (unlikely(atomics_used(w)) && atomics_serve(w, kind, op))
-        return issue_own_atomic(w, t, kind, op, offset);
+    if (unlikely(origin_atomics_used(w)) && origin_atomics_serve(w, kind, op))
+        return origin_atomic_own(w, t, kind, op, offset);
     const int err = acc_lock_mode(w, t->ctl, false);
     if (err)
         return err;
@@ -75,8 +75,8 @@ static int do_compare_and_swap(struct win *w, struct rma_target *t, const char *
     const struct acc_at at = acc_here(t, base, offset);
     if (likely(acc_atomic_cas(w, t->ctl, at.here, op)))
         return MRMA_SUCCESS;
-    if (unlikely(atomics_used(w)) && atomics_serve(w, PKT_OP_CAS, op))
-        return issue_own_atomic(w, t, PKT_OP_CAS, op, offset);
+    if (unlikely(origin_atomics_used(w)) && origin_atomics_serve(w, PKT_OP_CAS, op))
+        return origin_atomic_own(w, t, PKT_OP_CAS, op, offset);
     const int err = acc_lock_mode(w, t->ctl, false);
     if (!err)
         direct_cas(at, op->caddr, op->oaddr, op->raddr, len);

@@ -38,7 +38,7 @@ bool mapped_leave(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                   const struct rma_op *op, int64_t offset, size_t len, int *err)
 {
     const bool acc = kind != PKT_OP_PUT && kind != PKT_OP_GET;
-    if ((w->dynamic && t->attaches) || (acc && atomics_used(w)))
+    if ((w->dynamic && t->attaches) || (acc && origin_atomics_used(w)))
         return false;
     *err = acc && rma_concurrent(w->rma) ? acc_lock_mode(w, t->ctl, true) : MRMA_SUCCESS;
     if (!*err)

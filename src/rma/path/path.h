@@ -61,7 +61,7 @@ bool assisted_leave(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 /* ---- kernel-assisted targets ---- */
 
 /* assisted_settle does the operations that were gathered for t. It is called at the end of an
- * active target epoch, and before issue_flush and its kin. When it is called after these, it also
+ * active target epoch, and before origin_flush and its kin. When it is called after these, it also
  * forgets that something was sent to t, if that is known to be done now. Returns the errors of
  * cma.h, or MRMA_ERR_PROC_FAILED. */
 int assisted_settle(struct win *w, struct rma_target *t);

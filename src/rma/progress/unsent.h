@@ -33,8 +33,8 @@
  * so no look is due, and a thread that enters something more wakes the agent.
  *
  * An entry that cannot leave because its target has not begun its part of the epoch is taken out by
- * leave(), and leaves when the target's word comes (pkt_word_came, open_packet.h). Nobody looks at
- * it meanwhile.
+ * leave(), and leaves when the target's word comes (origin_answer_came, open_packet.c). Nobody
+ * looks at it meanwhile.
  *
  * Locks: the engine's is held by the caller of unsent_add, unsent_await and unsent_gone, and of
  * leave(). The others are called without it.

@@ -41,7 +41,7 @@
  */
 #include "rma/sync/barrier.h"
 
-#include "rma/origin/issue.h"
+#include "rma/origin/outstanding.h"
 #include "rma/path/fence_stage.h"
 #include "rma/progress/wait.h"
 #include "rma/win/sync_ops.h"
@@ -161,7 +161,7 @@ bool barrier_node_entered(const struct win *w, const struct rma_target *t)
 
 static bool all_left(void *arg)
 {
-    return issue_all_left(arg);
+    return origin_all_left(arg);
 }
 
 static int wait_left(struct win *w)
@@ -199,7 +199,7 @@ static int know_partners(struct win *w)
 int barrier_free(struct win *w)
 {
     w->sync.barriers[BARRIER_FREE]++;
-    const int confirmed = issue_confirm(w), known = know_partners(w);
+    const int confirmed = origin_confirm(w), known = know_partners(w);
     const int err = disseminate(w, &(struct members){BARRIER_FREE, NULL, w->nproc, w->rank},
                                 confirmed ? confirmed : known);
     const int left = wait_left(w);

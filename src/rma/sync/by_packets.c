@@ -6,7 +6,8 @@
  * packets; the handlers count the answers in the target's signals. No state.
  */
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/active_epoch.h"
+#include "rma/origin/passive_epoch.h"
 #include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/wait.h"
@@ -18,12 +19,12 @@
 static bool packets_accessible(const struct win *w, const struct rma_target *t)
 {
     (void)w;
-    return issue_is_open(t);
+    return origin_target_is_open(t);
 }
 
 static int packets_await(struct win *w, struct rma_target *t)
 {
-    return issue_await_open(w, t);
+    return origin_await_target(w, t);
 }
 
 /* packets_access need not wait: packets wait at the target, as far as they may be sent. */
@@ -32,7 +33,7 @@ static int packets_access(struct win *w, struct rma_target *t)
     if (likely(!deferred_wait(t)))
         return MRMA_SUCCESS;
     rma_enter(w->rma);
-    const bool open = issue_is_open(t);
+    const bool open = origin_target_is_open(t);
     rma_leave(w->rma);
     return open ? deferred_run(w, t, MRMA_SUCCESS) : MRMA_SUCCESS;
 }
@@ -66,7 +67,7 @@ static int packets_unlock(struct win *w, struct rma_target *t)
 static int packets_lock(struct win *w, struct rma_target *t, bool exclusive)
 {
     (void)exclusive;
-    return issue_lock_begin(w, t);
+    return origin_lock_begin(w, t);
 }
 
 static int packets_enter(struct win *w, struct rma_target *t, int kind, int err)
@@ -87,13 +88,13 @@ const struct sync_ops sync_by_packets = {
     .accessible = packets_accessible,
     .await = packets_await,
     .post = packets_post,
-    .complete = issue_complete,
+    .complete = origin_complete,
     .completed = packets_completed,
     .take = packets_take,
-    .end_phase = issue_marker,
+    .end_phase = origin_send_marker,
     .lock = packets_lock,
     .unlock = packets_unlock,
-    .lock_all = issue_lock_begin,
+    .lock_all = origin_lock_begin,
     .enter = packets_enter,
     .tell_lost = packets_tell_lost,
 };

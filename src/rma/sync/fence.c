@@ -20,7 +20,9 @@
  * full one (strict.h).
  */
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/active_epoch.h"
+#include "rma/origin/outstanding.h"
+#include "rma/origin/refused.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
@@ -38,7 +40,7 @@ static bool all_come(void *arg)
     struct win *w = arg;
     const bool come =
         w->sync.counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
-    return come && issue_nothing_due(w);
+    return come && origin_nothing_due(w);
 }
 
 static int wait_packets(struct win *w)
@@ -72,9 +74,9 @@ static int issue_waiting(struct win *w)
 {
     int err = MRMA_SUCCESS;
     if (unlikely(deferred_any(w))) {
-        issue_closing(w, true);
+        origin_set_closing(w, true);
         err = deferred_end(w);
-        issue_closing(w, false);
+        origin_set_closing(w, false);
     }
     const int gathered = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
     return err ? err : gathered;
@@ -86,10 +88,10 @@ static int end_by_counts(struct win *w)
     int err = fence_counts_connect(w);
     if (err)
         return err;
-    err = issue_phase(w);
+    err = origin_send_phase(w);
     rma_enter(w->rma);
     const int told = fence_counts_enter(w);
-    issue_phase_end(w);
+    origin_phase_end(w);
     rma_leave(w->rma);
     return err ? err : told;
 }
@@ -99,7 +101,7 @@ static int end_by_counts(struct win *w)
 static int close_phase(struct win *w)
 {
     const int waited = issue_waiting(w);
-    const int ended = w->sync.counts ? end_by_counts(w) : issue_fence(w);
+    const int ended = w->sync.counts ? end_by_counts(w) : origin_fence(w);
     const int issued = waited ? waited : ended;
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
@@ -149,7 +151,7 @@ int rma_fence(struct win *w, int asserts)
     win_next_gen(w);
     target_unpark_all(w);
     if (!err)
-        err = issue_take_error(w);
+        err = origin_take_error(w);
     rma_leave(r);
     return err ? err : broken;
 }

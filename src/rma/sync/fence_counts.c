@@ -23,7 +23,7 @@
  * entered, rounds below round have been received and added, round itself and those before have been
  * sent.
  *
- * Neighbours: fence.c, origin/issue.h; handlers.c and target_apply.c feed it. Locks: the
+ * Neighbours: fence.c, origin/active_epoch.h; handlers.c and target_apply.c feed it. Locks: the
  * engine's.
  */
 #include "rma/sync/fence_counts.h"
@@ -35,7 +35,7 @@
 #include "base/copy.h"
 #include "base/err.h"
 #include "boot/boot.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/active_epoch.h"
 #include "rma/win/send_header.h"
 #include "rma/win/win.h"
 
@@ -288,11 +288,11 @@ static void step(struct win *w)
 /* gather enters what this process has sent in the phase into held. */
 static int gather(struct win *w)
 {
-    struct pkt_target *at = NULL;
+    struct origin_pair *at = NULL;
     uint64_t bytes;
     bool room = true;
     int rank;
-    while (issue_phase_next(w, &at, &rank, &bytes))
+    while (origin_phase_next(w, &at, &rank, &bytes))
         room &= add(w, (uint32_t)rank, bytes);
     return room ? MRMA_SUCCESS : MRMA_ERR_NO_MEM;
 }

@@ -40,14 +40,14 @@ bool fence_counts_used(const struct win *w);
 int fence_counts_connect(struct win *w);
 
 /* fence_counts_enter announces how many bytes the operations of the ending phase name, which this
- * process has sent (issue_phase): it asks for the sums and sends them on their way. Data that do
- * not travel in packets are not counted and must have arrived before. MRMA_ERR_NO_MEM, or what
+ * process has sent (origin_send_phase): it asks for the sums and sends them on their way. Data that
+ * do not travel in packets are not counted and must have arrived before. MRMA_ERR_NO_MEM, or what
  * sending returned; after an error the others get their part nevertheless, and learn that sums are
  * missing. Under the engine's lock; does not wait. */
 int fence_counts_enter(struct win *w);
 
 /* fence_counts_done returns whether everything of the phase has come, and this process has passed
- * on what it had to (though that may still wait to leave: issue_all_left). It is also true if
+ * on what it had to (though that may still wait to leave: origin_all_left). It is also true if
  * something cannot come any more; fence_counts_leave then returns that error. Under the engine's
  * lock. */
 bool fence_counts_done(const struct win *w);

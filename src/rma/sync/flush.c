@@ -10,7 +10,7 @@
  * then all acknowledgements are awaited.
  */
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/outstanding.h"
 #include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
@@ -54,7 +54,7 @@ int rma_flush_all(struct win *w, bool local)
     err = err ? err : carried;
     if (!w->npackets && !w->nsent) /* nothing went by packet */
         return err ? err : win_lost_error(w);
-    const int flushed = issue_flush(w, NULL, local);
+    const int flushed = origin_flush(w, NULL, local);
     err = err ? err : flushed;
     const int settled = assisted_settle_all(w);
     err = err ? err : settled;
@@ -84,6 +84,6 @@ int rma_sync(struct win *w)
         return MRMA_SUCCESS;
     const int settled = assisted_settle_all(w);
     const int carried = deferred_end(w);
-    const int pushed = issue_push(w);
+    const int pushed = origin_push(w);
     return settled ? settled : carried ? carried : pushed;
 }

@@ -6,7 +6,7 @@
  */
 #include "base/err.h"
 #include "base/fault.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/passive_epoch.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
@@ -99,7 +99,7 @@ int rma_lock(struct win *w, bool exclusive, int rank, int asserts)
     if (err)
         return err;
     if (due)
-        err = issue_lock_await(r);
+        err = origin_lock_await(r);
     if (!err && t->lock == WIN_LOCK_EXCLUSIVE && first)
         err = let_lock_alls_in(w);
     if (!err)

@@ -17,7 +17,8 @@
  * without it.
  */
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/outstanding.h"
+#include "rma/origin/passive_epoch.h"
 #include "rma/path/deferred.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
@@ -112,8 +113,8 @@ static int acquire_all(struct win *w, bool await_due, bool first)
 {
     int err = win_lost_error(w);
     if (!err && await_due)
-        err = issue_lock_await(w->rma);
-    err = err ? err : issue_await_unlocked(w);
+        err = origin_lock_await(w->rma);
+    err = err ? err : origin_await_unlocked(w);
     if (!err && first && !none_blocked(w->lead))
         err = rma_wait_until(w, &(struct rma_wait){.done = none_blocked,
                                                    .arg = w->lead,
@@ -172,7 +173,7 @@ int rma_unlock_all(struct win *w)
     const int carried = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
     int err = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
     err = err ? err : carried;
-    const int ended = w->npackets || w->nsent ? issue_unlock_all(w) : MRMA_SUCCESS;
+    const int ended = w->npackets || w->nsent ? origin_unlock_all(w) : MRMA_SUCCESS;
     err = err ? err : ended;
     assisted_end_all(w);
     if (w->all_nocheck)

@@ -14,7 +14,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/origin/issue.h"
+#include "rma/origin/active_epoch.h"
+#include "rma/origin/refused.h"
 #include "rma/path/deferred.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
@@ -96,7 +97,7 @@ int rma_complete(struct win *w)
         rma_look_around(w);
     strict_completed(w, NULL, false);
     int err = unlikely(deferred_any(w)) ? deferred_end(w) : MRMA_SUCCESS;
-    const int ended = w->npackets ? issue_completing(w) : MRMA_SUCCESS;
+    const int ended = w->npackets ? origin_complete_begin(w) : MRMA_SUCCESS;
     err = err ? err : ended;
     for (int i = 0; i < g->n; i++) {
         struct rma_target *t = win_peek(w, g->ranks[i]);
@@ -104,11 +105,11 @@ int rma_complete(struct win *w)
         err = err ? err : told;
     }
     if (w->npackets)
-        err = issue_completed(w, err);
+        err = origin_complete_end(w, err);
     rma_enter(r);
     (void)epoch_event(&w->epoch, EPOCH_EV_COMPLETE);
     win_next_gen(w);
-    const int failed = issue_take_error(w);
+    const int failed = origin_take_error(w);
     rma_leave(r);
     return err ? err : failed;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * origin_state.h - what the origin's side of packets keeps in a window. Only src/rma/origin touches
- * it; what it keeps for each target is struct pkt_target (pair.h). Guarded by the engine's lock.
+ * it; what it keeps for each target is struct origin_pair (origin_impl.h). Guarded by the engine's
+ * lock.
  */
 #ifndef MRMA_RMA_WIN_ORIGIN_STATE_H
 #define MRMA_RMA_WIN_ORIGIN_STATE_H
@@ -29,7 +30,7 @@ struct origin_refusal {
 
 /* In struct win. The numbers are sums over all targets. */
 struct origin_win {
-    struct list touched;  /* struct pkt_target used in the present epoch */
+    struct list touched;  /* struct origin_pair used in the present epoch */
     uint32_t replies;     /* requests of operations that fetch, not yet answered */
     uint32_t streams;     /* operations that are still leaving, and need their buffers here */
     uint32_t rdma_ops;    /* puts and gets by rdma.c, most of which are among the streams, */

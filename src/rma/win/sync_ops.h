@@ -42,8 +42,8 @@ struct sync_ops {
     int (*post)(struct win *w, struct rma_target *t);
 
     /* complete lets t know that the access epoch to it ends, behind all operations of the epoch.
-     * The caller waits for operations that are not done when complete returns (issue_completed).
-     * May wait. */
+     * The caller waits for operations that are not done when complete returns
+     * (origin_complete_end). May wait. */
     int (*complete)(struct win *w, struct rma_target *t);
 
     /* completed returns whether t has ended its access epoch to the present exposure of this

@@ -157,7 +157,7 @@ enum sent { SENT_NOTHING, SENT_GATHERED, SENT_COPY, SENT_ACC };
 enum deferral { DEFERRAL_NONE, DEFERRAL_WAITING, DEFERRAL_RUNNING };
 
 struct sync_ops;
-struct pkt_target;
+struct origin_pair;
 struct pkt_origin;
 struct region_view;
 struct strict;
@@ -203,7 +203,7 @@ struct rma_target {
     uint32_t exposures;         /* exposure epochs posted to it, MPI_MODE_NOCHECK included */
     uint32_t posted;            /* and without these, of which it may have to hear */
     uint32_t remote_win, remote_gen; /* how it knows this window */
-    struct pkt_target *pkt;          /* packets to it; NULL until used */
+    struct origin_pair *pair;        /* packets to it; NULL until used */
     struct pkt_origin *from;         /* packets from it; NULL until used */
     struct list_node remote_link;    /* in win->remote, the targets that were made on use */
     struct win_signals signals;
@@ -333,11 +333,11 @@ struct rma {
     uint32_t passive;      /* windows in a passive target epoch of this process */
     struct list lock_wins; /* windows whose lockq is not empty */
     _Atomic int nlock_wins;
-    struct pkt_target *lock_due; /* the one packet lock that may be pending; guarded by the lock */
-    pthread_t lock_due_by;       /* the thread that took it */
-    struct list with_words;      /* windows with words for notifications: win/notify_words.h */
-    uint32_t words_given;        /* how many numbers for words were given to windows */
-    struct map requests;         /* struct origin_req by number: origin/replies.c */
+    struct origin_pair *lock_due; /* the one packet lock that may be pending; guarded by the lock */
+    pthread_t lock_due_by;        /* the thread that took it */
+    struct list with_words;       /* windows with words for notifications: win/notify_words.h */
+    uint32_t words_given;         /* how many numbers for words were given to windows */
+    struct map requests;          /* struct origin_request by number: origin/replies.c */
     uint32_t last_request;
     struct list spare_requests; /* nspare_requests requests that have ended, to be used again */
     uint32_t nspare_requests;

@@ -227,7 +227,7 @@ static void test_busy_engine(void **state)
     struct steps *s = *state;
     struct win *w = s->w[0];
     struct rma *r = w->rma;
-    struct pkt_target *due = (struct pkt_target *)(void *)s;
+    struct origin_pair *due = (struct origin_pair *)(void *)s;
     r->lock_due = due;
     refuses_lock(s, 0, false, 1);
     r->lock_due = NULL;

@@ -3,10 +3,11 @@
  * test_handlers.c - packets that are not due: refused and counted, nothing follows
  * from them, and what is outstanding completes as if they had not come.
  */
+#include "rma/origin/origin_impl.h"
+#include "rma/origin/refused.h"
 #include "test/support/pkt_craft.h"
 
 #include "rma/layer/layer.h"
-#include "rma/origin/issue.h"
 
 enum { PROCS = 3, SIZE = 4096 };
 
@@ -263,14 +264,14 @@ static void test_wrong_open(void **state)
     struct craft c;
     (void)state;
     assert_int_equal(rma_lock(w, true, 1, 0), MRMA_SUCCESS);
-    const struct pkt_target *pt = win_peek(w, 1)->pkt;
+    const struct origin_pair *pair = win_peek(w, 1)->pair;
     for (uint32_t lock = 0; lock < 2; lock++)
         for (uint32_t seq = 0; seq < 4; seq++) {
             craft_begin(&c, PKT_OPEN, w, 1);
             craft_hdr(&c)->seq = seq;
             craft_hdr(&c)->count = lock;
             craft_send(fabric, 1, 0, &c);
-            assert_int_equal(pt->lock, PKT_LOCK_DUE);
+            assert_int_equal(pair->lock, ORIGIN_LOCK_DUE);
         }
     assert_int_equal(rma_unlock(w, 1), MRMA_SUCCESS);
 }
@@ -439,7 +440,7 @@ static void test_part_refused(void **state)
     assert_int_equal(map_count(&fabric->procs[0].rma.requests), 0);
     assert_int_equal(fabric->procs[0].rma.stats.refused, before);
     assert_memory_equal(got, area[1] + 100, 8);
-    assert_int_equal(issue_take_error(w), MRMA_ERR_RMA_RANGE);
+    assert_int_equal(origin_take_error(w), MRMA_ERR_RMA_RANGE);
 }
 
 /* With one acknowledgement due, only that one is taken. */
@@ -455,26 +456,26 @@ static void test_wrong_ack(void **state)
     assert_int_equal(rma_lock_all(w, RMA_NOCHECK), MRMA_SUCCESS);
     assert_int_equal(rma_put(w, &op), MRMA_SUCCESS);
     settle(fabric);
-    struct pkt_target *pt = win_peek(w, 1)->pkt;
-    pt->acks_due += 2; /* as if two flushes were under way */
+    struct origin_pair *pair = win_peek(w, 1)->pair;
+    pair->acks_due += 2; /* as if two flushes were under way */
     static const uint32_t wrong[] = {0, 2, 3, UINT32_MAX};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         craft_begin(&c, PKT_ACK, w, 1);
-        craft_hdr(&c)->seq = pt->acks_seen + wrong[i];
+        craft_hdr(&c)->seq = pair->acks_seen + wrong[i];
         check_refused(1, 0, &c);
     }
     craft_begin(&c, PKT_ACK, w, 1);
-    craft_hdr(&c)->seq = pt->acks_seen + 1;
+    craft_hdr(&c)->seq = pair->acks_seen + 1;
     craft_send(fabric, 1, 0, &c);
     check_refused(1, 0, &c);          /* the same again */
     craft_begin(&c, PKT_REPLY, w, 1); /* of no request: refused, but what it acknowledges is due */
     craft_hdr(&c)->flags = PKT_F_FLUSH;
-    craft_hdr(&c)->seq = pt->acks_seen + 1;
+    craft_hdr(&c)->seq = pair->acks_seen + 1;
     check_refused(1, 0, &c);
-    assert_int_equal(pt->acks_seen, craft_hdr(&c)->seq);
+    assert_int_equal(pair->acks_seen, craft_hdr(&c)->seq);
     check_refused(1, 0, &c);
-    assert_int_equal(pt->acks_seen, craft_hdr(&c)->seq);
-    pt->acks_due = pt->acks_seen;
+    assert_int_equal(pair->acks_seen, craft_hdr(&c)->seq);
+    pair->acks_due = pair->acks_seen;
 }
 
 /* An error report for no request: the window reports it once, and goes on. */
@@ -491,8 +492,8 @@ static void test_error(void **state)
         craft_hdr(&c)->total = codes[i];
         craft_hdr(&c)->count = 12345;
         craft_send(fabric, 1, 0, &c);
-        assert_int_equal(issue_take_error(win[0]), i > 1 ? MRMA_ERR_INTERN : MRMA_ERR_RMA_RANGE);
-        assert_int_equal(issue_take_error(win[0]), MRMA_SUCCESS);
+        assert_int_equal(origin_take_error(win[0]), i > 1 ? MRMA_ERR_INTERN : MRMA_ERR_RMA_RANGE);
+        assert_int_equal(origin_take_error(win[0]), MRMA_SUCCESS);
     }
 }
 

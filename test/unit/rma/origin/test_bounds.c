@@ -3,13 +3,11 @@
  * test_bounds.c - millions of operations without a synchronization: what origin and
  * target keep for them stays within the bounds of doc/protocol.md, and all are done.
  */
+#include "rma/origin/origin_impl.h"
 #include "rma/origin/fetch_request.h"
 #include "test/support/pkt_helper.h"
 
 #include <malloc.h>
-
-#include "rma/origin/issue.h"
-#include "rma/origin/replies.h"
 
 enum {
     PROCS = 2,
@@ -26,13 +24,13 @@ static unsigned char *base[PROCS];
 
 static void check_bounds(struct win *w, size_t before)
 {
-    const struct pkt_target *pt = win_peek(w, 1)->pkt;
+    const struct origin_pair *pair = win_peek(w, 1)->pair;
     const struct mallinfo2 now = mallinfo2();
     rma_enter(w->rma);
-    FABRIC_CHECK(pt->replies <= ORIGIN_PAIR_REQUESTS && pt->streams <= ORIGIN_PAIR_STREAMS);
+    FABRIC_CHECK(pair->replies <= ORIGIN_PAIR_REQUESTS && pair->streams <= ORIGIN_PAIR_STREAMS);
     FABRIC_CHECK(map_count(&w->rma->requests) <= ORIGIN_REQUESTS);
-    FABRIC_CHECK(pt->fetching < ORIGIN_PAIR_FETCHING + PKT_MAX);
-    FABRIC_CHECK(pt->target->peer->vc.queued <= 512 * 1024);
+    FABRIC_CHECK(pair->fetching < ORIGIN_PAIR_FETCHING + PKT_MAX);
+    FABRIC_CHECK(pair->target->peer->vc.queued <= 512 * 1024);
     rma_leave(w->rma);
     FABRIC_CHECK(now.uordblks + now.hblkhd < before + MEMORY);
 }

@@ -3,13 +3,10 @@
  * test_early.c - the origin's account of packets that may wait at the target: what takes them off
  * it, epoch by epoch, and what does not. All numbers are about to wrap.
  */
-#include "rma/origin/pair_epoch.h"
+#include "rma/origin/origin_impl.h"
 #include "test/support/base_helper.h"
 #include "base/err.h"
 #include "rma/env.h"
-#include "rma/origin/await_open.h"
-#include "rma/origin/early.h"
-#include "rma/origin/open_packet.h"
 #include "rma/win/win.h"
 
 #define FIRST (UINT32_MAX - 1)
@@ -18,7 +15,7 @@ static struct rma_env env;
 static struct rma rma;
 static struct win win;
 static struct rma_target target;
-static struct pkt_target pair;
+static struct origin_pair pair;
 
 static void state(enum epoch_state now)
 {
@@ -43,7 +40,7 @@ static int setup(void **unused)
     target.in = &target.signals;
     target.posts_due = FIRST;
     posts(FIRST);
-    pair = (struct pkt_target){.win = &win, .target = &target, .lock_seq = FIRST};
+    pair = (struct origin_pair){.win = &win, .target = &target, .lock_seq = FIRST};
     pair.open_seq = win.phase; /* not the present one */
     pair.early.sent = pair.early.applied = FIRST;
     return 0;
@@ -54,8 +51,8 @@ static void start(unsigned packets)
 {
     state(EPOCH_PSCW);
     target.posts_due++;
-    assert_false(early_began(&pair, PKT_EPOCH_PSCW));
-    early_leave(&pair, PKT_EPOCH_PSCW, packets);
+    assert_false(origin_early_began(&pair, PKT_EPOCH_PSCW));
+    origin_early_leave(&pair, PKT_EPOCH_PSCW, packets);
     state(EPOCH_NONE);
 }
 
@@ -63,9 +60,9 @@ static void lock(unsigned packets)
 {
     state(EPOCH_LOCK);
     pair.lock_seq++;
-    pair.lock = PKT_LOCK_SENT;
-    assert_false(early_began(&pair, PKT_EPOCH_LOCK));
-    early_leave(&pair, PKT_EPOCH_LOCK, packets);
+    pair.lock = ORIGIN_LOCK_SENT;
+    assert_false(origin_early_began(&pair, PKT_EPOCH_LOCK));
+    origin_early_leave(&pair, PKT_EPOCH_LOCK, packets);
 }
 
 static void test_posts(void **unused)
@@ -74,11 +71,11 @@ static void test_posts(void **unused)
     start(2);
     start(1);
     start(3);
-    assert_int_equal(early_left(&pair), 6);
+    assert_int_equal(origin_early_left(&pair), 6);
     posts(FIRST + 1);
-    assert_int_equal(early_left(&pair), 4);
+    assert_int_equal(origin_early_left(&pair), 4);
     posts(FIRST + 3);
-    assert_int_equal(early_left(&pair), 0);
+    assert_int_equal(origin_early_left(&pair), 0);
 }
 
 /* A lock that is given back without waiting keeps what is behind it, though that is posted. */
@@ -86,16 +83,16 @@ static void test_weak_unlock(void **unused)
 {
     (void)unused;
     lock(2);
-    assert_int_equal(early_left(&pair), 2);
-    pair.lock = PKT_LOCK_NONE;
+    assert_int_equal(origin_early_left(&pair), 2);
+    pair.lock = ORIGIN_LOCK_NONE;
     pair.unlocking = true;
     state(EPOCH_NONE);
     start(1);
     posts(FIRST + 1);
-    assert_true(early_began(&pair, PKT_EPOCH_PSCW));
-    assert_int_equal(early_left(&pair), 3);
+    assert_true(origin_early_began(&pair, PKT_EPOCH_PSCW));
+    assert_int_equal(origin_early_left(&pair), 3);
     pair.unlocking = false;
-    assert_int_equal(early_left(&pair), 0);
+    assert_int_equal(origin_early_left(&pair), 0);
 }
 
 /* A lock that is granted says that the target has passed the fences that this process has passed.
@@ -104,14 +101,14 @@ static void test_grant(void **unused)
 {
     (void)unused;
     state(EPOCH_NONE);
-    early_leave(&pair, PKT_EPOCH_NOCHECK, 2);
+    origin_early_leave(&pair, PKT_EPOCH_NOCHECK, 2);
     lock(3);
-    assert_int_equal(early_left(&pair), 5);
-    pkt_lock_granted(&pair, pair.lock_seq - 1); /* another one */
-    assert_int_equal(early_left(&pair), 5);
-    pkt_lock_granted(&pair, pair.lock_seq);
-    assert_int_equal(early_left(&pair), 0);
-    assert_true(early_began(&pair, PKT_EPOCH_NOCHECK));
+    assert_int_equal(origin_early_left(&pair), 5);
+    origin_lock_granted(&pair, pair.lock_seq - 1); /* another one */
+    assert_int_equal(origin_early_left(&pair), 5);
+    origin_lock_granted(&pair, pair.lock_seq);
+    assert_int_equal(origin_early_left(&pair), 0);
+    assert_true(origin_early_began(&pair, PKT_EPOCH_NOCHECK));
 }
 
 /* All have come to the end of the phase; or, with MPI_MODE_NOPRECEDE, not. */
@@ -119,17 +116,17 @@ static void test_end_of_phase(void **unused)
 {
     (void)unused;
     state(EPOCH_FENCE_USED);
-    assert_false(early_began(&pair, PKT_EPOCH_FENCE));
-    early_leave(&pair, PKT_EPOCH_FENCE, 2);
+    assert_false(origin_early_began(&pair, PKT_EPOCH_FENCE));
+    origin_early_leave(&pair, PKT_EPOCH_FENCE, 2);
     win.phase++;
-    early_leave(&pair, PKT_EPOCH_FENCE, 1);
-    assert_int_equal(early_left(&pair), 3);
+    origin_early_leave(&pair, PKT_EPOCH_FENCE, 1);
+    assert_int_equal(origin_early_left(&pair), 3);
     win.phase_ended = win.phase - 1;
-    assert_int_equal(early_left(&pair), 1);
-    assert_false(early_began(&pair, PKT_EPOCH_FENCE));
+    assert_int_equal(origin_early_left(&pair), 1);
+    assert_false(origin_early_began(&pair, PKT_EPOCH_FENCE));
     pair.open_seq = win.phase + 1;
-    assert_int_equal(early_left(&pair), 0);
-    assert_true(early_began(&pair, PKT_EPOCH_FENCE));
+    assert_int_equal(origin_early_left(&pair), 0);
+    assert_true(origin_early_began(&pair, PKT_EPOCH_FENCE));
 }
 
 /* The target has posted behind its fences, as this process has called MPI_Win_start behind them. */
@@ -137,14 +134,14 @@ static void test_post_behind_fences(void **unused)
 {
     (void)unused;
     state(EPOCH_FENCE_USED);
-    early_leave(&pair, PKT_EPOCH_FENCE, 2);
+    origin_early_leave(&pair, PKT_EPOCH_FENCE, 2);
     win.phase++; /* with an error: nobody has waited for the target */
     start(2);
-    assert_int_equal(early_left(&pair), 4);
+    assert_int_equal(origin_early_left(&pair), 4);
     state(EPOCH_PSCW);
-    assert_int_equal(early_left(&pair), 4);
+    assert_int_equal(origin_early_left(&pair), 4);
     posts(FIRST + 1);
-    assert_int_equal(early_left(&pair), 0);
+    assert_int_equal(origin_early_left(&pair), 0);
 }
 
 /* Before the first fence there is none to wait for; but for what is in front. */
@@ -152,12 +149,12 @@ static void test_nocheck(void **unused)
 {
     (void)unused;
     win.fenced = false;
-    assert_true(early_began(&pair, PKT_EPOCH_NOCHECK));
+    assert_true(origin_early_began(&pair, PKT_EPOCH_NOCHECK));
     start(1);
-    early_leave(&pair, PKT_EPOCH_NOCHECK, 4);
-    assert_int_equal(early_left(&pair), 5);
+    origin_early_leave(&pair, PKT_EPOCH_NOCHECK, 4);
+    assert_int_equal(origin_early_left(&pair), 5);
     posts(FIRST + 1);
-    assert_int_equal(early_left(&pair), 0);
+    assert_int_equal(origin_early_left(&pair), 0);
 }
 
 /* More than may wait only leave where the target refuses all; the account keeps the last. */
@@ -166,9 +163,9 @@ static void test_full(void **unused)
     (void)unused;
     start(PKT_PARKED_MAX);
     start(2);
-    assert_int_equal(early_left(&pair), PKT_PARKED_MAX);
+    assert_int_equal(origin_early_left(&pair), PKT_PARKED_MAX);
     posts(FIRST + 1);
-    assert_int_equal(early_left(&pair), 2);
+    assert_int_equal(origin_early_left(&pair), 2);
 }
 
 /* Two places at the target are left for what leaves without waiting: the question whether the
@@ -180,20 +177,20 @@ static void test_bound(void **unused)
     win.npackets = 1;
     start(0);
     for (unsigned n = 0; n < most; n++) {
-        assert_true(pkt_may_send_early(&pair, most - n));
-        assert_false(pkt_may_send_early(&pair, most - n + 1));
+        assert_true(origin_may_send_early(&pair, most - n));
+        assert_false(origin_may_send_early(&pair, most - n + 1));
         start(1);
     }
-    assert_false(pkt_may_send_early(&pair, 1));
+    assert_false(origin_may_send_early(&pair, 1));
     posts(FIRST + 2); /* for the first of them */
-    assert_true(pkt_may_send_early(&pair, 1));
-    assert_false(pkt_may_send_early(&pair, 2));
+    assert_true(origin_may_send_early(&pair, 1));
+    assert_false(origin_may_send_early(&pair, 2));
     win.npackets = 17;
     posts(FIRST + most);
-    assert_int_equal(early_left(&pair), 1);
-    assert_false(pkt_may_send_early(&pair, 1));
+    assert_int_equal(origin_early_left(&pair), 1);
+    assert_false(origin_may_send_early(&pair, 1));
     posts(FIRST + most + 1);
-    assert_true(pkt_may_send_early(&pair, 1));
+    assert_true(origin_may_send_early(&pair, 1));
 }
 
 /* A stream leaves as so many packets. */
@@ -203,10 +200,10 @@ static void test_stream(void **unused)
     win.npackets = 1;
     state(EPOCH_PSCW);
     target.posts_due++;
-    assert_int_equal(pkt_await_stream(&pair, 3, true), MRMA_SUCCESS);
-    assert_int_equal(early_left(&pair), 3);
+    assert_int_equal(origin_await_stream(&pair, 3, true), MRMA_SUCCESS);
+    assert_int_equal(origin_early_left(&pair), 3);
     posts(FIRST + 1);
-    assert_int_equal(early_left(&pair), 0);
+    assert_int_equal(origin_early_left(&pair), 0);
 }
 
 #define EARLY_TEST(name) cmocka_unit_test_setup(name, setup)

@@ -193,18 +193,18 @@ static void cut(enum pkt_op_kind kind, enum acc_op op, uint8_t basic)
                       .offset = (int64_t)below(1 << 20) + (below(4) ? 0 : UINT32_MAX - 20000),
                       .target = target,
                       .origin = origin};
-    struct record_source src;
-    record_source_init(&src, kind, &o, c.offset, c.request);
+    struct origin_record src;
+    origin_record_init(&src, kind, &o, c.offset, c.request);
     assert_int_equal(src.left, c.total);
     const bool plain = kind == PKT_OP_PUT && otype->contig && ttype->contig &&
                        c.offset + (int64_t)c.total <= UINT32_MAX;
     assert_int_equal(src.plain, plain);
-    const size_t min = record_min(&src);
+    const size_t min = origin_record_min(&src);
     assert_true(min <= PKT_MAX - sizeof(struct pkt_hdr));
     while (src.left) {
         const size_t cap = below(3) ? below(200) : below(4) ? min + below(9) : below(PKT_MAX);
         memset(room, 0xa5, sizeof room);
-        const size_t len = record_build(&src, room, cap);
+        const size_t len = origin_record_build(&src, room, cap);
         for (size_t i = cap; i < cap + GUARD; i++)
             assert_int_equal(room[i], 0xa5);
         assert_int_equal(len == 0, cap < min);
@@ -213,7 +213,7 @@ static void cut(enum pkt_op_kind kind, enum acc_op op, uint8_t basic)
         assert_int_equal(src.left, c.total - c.at);
     }
     assert_int_equal(c.at, c.total);
-    assert_int_equal(record_build(&src, room, PKT_MAX), 0);
+    assert_int_equal(origin_record_build(&src, room, PKT_MAX), 0);
     if (otype != ttype)
         dtype_unref(otype);
     dtype_unref(ttype);
@@ -254,24 +254,24 @@ static void test_limits(void **state)
     const struct dtype byte = dtype_basic(ACC_U8), cell = dtype_basic(ACC_C128);
     struct rma_op o = {
         .oaddr = origin_area, .ocount = TOTAL, .otype = &byte, .tcount = TOTAL, .ttype = &byte};
-    struct record_source src;
+    struct origin_record src;
     size_t n = 0;
     (void)state;
-    record_source_init(&src, PKT_OP_PUT, &o, 0, 0);
+    origin_record_init(&src, PKT_OP_PUT, &o, 0, 0);
     while (src.left) {
-        const size_t len = record_build(&src, room, cap);
+        const size_t len = origin_record_build(&src, room, cap);
         assert_true(src.left == 0 || len == cap);
         n++;
     }
-    assert_int_equal(n, (TOTAL + RECORD_PLAIN_MAX - 1) / RECORD_PLAIN_MAX);
-    record_source_init(&src, PKT_OP_GET, &o, 0, 7);
-    assert_int_equal(record_build(&src, room, record_min(&src)), 40);
+    assert_int_equal(n, (TOTAL + ORIGIN_RECORD_PLAIN_MAX - 1) / ORIGIN_RECORD_PLAIN_MAX);
+    origin_record_init(&src, PKT_OP_GET, &o, 0, 7);
+    assert_int_equal(origin_record_build(&src, room, origin_record_min(&src)), 40);
     assert_int_equal(src.left, 0);
     assert_int_equal(((struct pkt_seg *)(void *)(room + 24))->len, TOTAL);
     /* What is only fetched is cut to what a reply can carry, in whole elements. */
     o = (struct rma_op){.tcount = TOTAL / 32, .ttype = &cell, .op = ACC_NO_OP};
-    record_source_init(&src, PKT_OP_GET_ACC, &o, 0, 7);
-    assert_int_equal(record_build(&src, room, cap), 40);
+    origin_record_init(&src, PKT_OP_GET_ACC, &o, 0, 7);
+    assert_int_equal(origin_record_build(&src, room, cap), 40);
     assert_int_equal(src.pos, cap / 32 * 32);
 }
 
@@ -287,16 +287,16 @@ static void test_padded_pairs(void **state)
                              .op = ACC_MAXLOC};
     const struct pkt_op *rec = (const void *)room;
     const struct pkt_seg *seg = (const void *)(rec + 1);
-    struct record_source src;
+    struct origin_record src;
     (void)state;
-    record_source_init(&src, PKT_OP_PUT, &o, 0, 0);
-    assert_true(record_build(&src, room, PKT_MAX) != 0);
+    origin_record_init(&src, PKT_OP_PUT, &o, 0, 0);
+    assert_true(origin_record_build(&src, room, PKT_MAX) != 0);
     assert_int_equal(rec->nseg, 10);
     assert_int_equal(rec->data_len, 120);
     assert_int_equal(seg[3].disp, 48);
     assert_int_equal(seg[3].len, 12);
-    record_source_init(&src, PKT_OP_ACC, &o, 0, 0);
-    assert_true(record_build(&src, room, 24 + 16 + 35) != 0);
+    origin_record_init(&src, PKT_OP_ACC, &o, 0, 0);
+    assert_true(origin_record_build(&src, room, 24 + 16 + 35) != 0);
     assert_int_equal(rec->data_len, 32);
     assert_int_equal(seg[0].len, 32);
 }
@@ -312,11 +312,11 @@ static void test_cas(void **state)
             .oaddr = origin_area + 1, .caddr = origin_area + 101, .tcount = 1, .ttype = &type};
         const struct pkt_op *rec = (const void *)room;
         const struct pkt_seg *seg = (const void *)(rec + 1);
-        struct record_source src;
-        record_source_init(&src, PKT_OP_CAS, &o, 77, 5);
-        const size_t min = record_min(&src);
-        assert_int_equal(record_build(&src, room, min - 1), 0);
-        const size_t len = record_build(&src, room, min);
+        struct origin_record src;
+        origin_record_init(&src, PKT_OP_CAS, &o, 77, 5);
+        const size_t min = origin_record_min(&src);
+        assert_int_equal(origin_record_build(&src, room, min - 1), 0);
+        const size_t len = origin_record_build(&src, room, min);
         assert_int_equal(src.left, 0);
         assert_int_equal(len, 40 + pkt_align(2 * unit));
         assert_int_equal(rec->kind, PKT_OP_CAS);

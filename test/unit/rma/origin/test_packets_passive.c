@@ -4,7 +4,6 @@
  * processes of the in-process fabric. See pkt_run.h.
  */
 #include "test/support/pkt_run.h"
-#include "rma/origin/issue.h"
 
 /* Read, add one, write back, under an exclusive lock: the sum is exact. */
 static void lock_counter(struct fabric_proc *p, void *arg)

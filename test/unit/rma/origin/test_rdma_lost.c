@@ -20,7 +20,6 @@
 
 #include "base/err.h"
 #include "engine/engine_impl.h"
-#include "rma/origin/issue.h"
 
 enum {
     NPROC = 2,

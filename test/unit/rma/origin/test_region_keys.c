@@ -7,13 +7,13 @@
  * Messages are counted by type: what the first operation on a region costs more than the others,
  * and what MPI_Win_detach costs.
  */
+#include "rma/origin/origin_impl.h"
 #include "test/support/pkt_craft.h"
 #include "test/support/pkt_run.h"
 
 #include <stdlib.h>
 
 #include "base/list.h"
-#include "rma/origin/open_packet.h"
 #include "rma/origin/region_keys.h"
 
 enum { NPROC = 3, PART = 256, UNDER_WAY = 8, POLLS = 60, KEYS = 64, ROUNDS = 6 };
@@ -417,12 +417,12 @@ static bool is_refused(struct pkt_hdr hdr, const void *body, size_t len)
 }
 
 /* Process 1 is as if it had asked process 0 for a region. */
-static struct pkt_target *asks(void)
+static struct origin_pair *asks(void)
 {
-    struct pkt_target *pt = pkt_target_get(win[1], win_peek(win[1], 0));
-    assert_non_null(pt);
-    pt->asking = true;
-    return pt;
+    struct origin_pair *pair = origin_pair_get(win[1], win_peek(win[1], 0));
+    assert_non_null(pair);
+    pair->asking = true;
+    return pair;
 }
 
 /* Answers and words that nobody has asked for are refused, and so are answers that are wrong in
@@ -438,8 +438,8 @@ static void test_not_due(void **state)
                                    endless = {4096, UINT64_MAX, 1, 2}, over = {4000, 97, 1, 2};
     (void)state;
     assert_true(is_refused(region, &sound, sizeof sound)); /* no pair yet */
-    struct pkt_target *pt = asks();
-    pt->asking = false;
+    struct origin_pair *pair = asks();
+    pair->asking = false;
     assert_true(is_refused(region, &sound, sizeof sound));
     assert_true(is_refused(left, NULL, 0));
     struct fabric_proc *p = &fabric->procs[1];
@@ -456,22 +456,22 @@ static void test_not_due(void **state)
     assert_true(is_refused(region, &endless, sizeof endless));
     asks();
     assert_false(is_refused(none, NULL, 0));
-    assert_false(pt->asking);
-    assert_null(region_key_at(pt, 4096, 1));
+    assert_false(pair->asking);
+    assert_null(origin_key_at(pair, 4096, 1));
     asks();
     assert_false(is_refused(region, &sound, sizeof sound));
-    assert_false(pt->asking);
+    assert_false(pair->asking);
     asks();
     assert_true(is_refused(region, &over, sizeof over));
 
-    const struct region_key *key = region_key_at(pt, 4096, 100);
+    const struct origin_key *key = origin_key_at(pair, 4096, 100);
     assert_non_null(key);
-    assert_ptr_equal(region_key_at(pt, 4195, 1), key);
-    assert_null(region_key_at(pt, 4096, 101));
-    assert_null(region_key_at(pt, 4196, 1));
-    assert_null(region_key_at(pt, 4095, 2));
+    assert_ptr_equal(origin_key_at(pair, 4195, 1), key);
+    assert_null(origin_key_at(pair, 4096, 101));
+    assert_null(origin_key_at(pair, 4196, 1));
+    assert_null(origin_key_at(pair, 4095, 2));
     assert_false(is_refused(gone, NULL, 0));
-    assert_null(region_key_at(pt, 4096, 1));
+    assert_null(origin_key_at(pair, 4096, 1));
     assert_int_equal(sent(p, PKT_REGION_LEFT), 2);
 }
 

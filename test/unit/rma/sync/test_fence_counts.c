@@ -8,12 +8,12 @@
  * processes that are through may enter the next fence while others are in this one.
  * And that a packet that is not due or not well-formed is refused and changes nothing.
  */
+#include "rma/origin/origin_impl.h"
 #include "test/support/base_helper.h"
 
 #include "test/sim/channel_stub.h"
 #include "base/err.h"
 #include "boot/boot.h"
-#include "rma/origin/issue.h"
 #include "rma/sync/fence_counts.h"
 #include "rma/win/win.h"
 
@@ -37,9 +37,9 @@ struct world {
     struct rma_target *targets;
     struct target_table table;
     struct win *wins;
-    struct pkt_target *touched; /* one origin's at a time */
-    struct list arrived;        /* struct packet */
-    struct list *queues;        /* per receiver */
+    struct origin_pair *touched; /* one origin's at a time */
+    struct list arrived;         /* struct packet */
+    struct list *queues;         /* per receiver */
     unsigned char *room;
     int connects;
     uint64_t packets, parts; /* sent; of them, those that did not end their round */
@@ -165,7 +165,7 @@ static void enter(struct world *s, int rank, const uint64_t *bytes)
     struct win *w = &s->wins[rank];
     for (int t = s->n; t-- > 0;) {
         s->touched[t] =
-            (struct pkt_target){.win = w, .target = &s->targets[t], .phase_bytes = bytes[t]};
+            (struct origin_pair){.win = w, .target = &s->targets[t], .phase_bytes = bytes[t]};
         if (bytes[t])
             list_push_back(&w->origin_side.touched, &s->touched[t].touched);
     }

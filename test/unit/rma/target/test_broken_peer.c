@@ -3,9 +3,10 @@
  * test_broken_peer.c - packets that only a broken peer sends, each at a moment when nearly the same
  * one would be due: they are refused and counted, and change nothing.
  */
+#include "rma/origin/origin_impl.h"
+#include "rma/origin/refused.h"
 #include "test/support/pkt_craft.h"
 
-#include "rma/origin/issue.h"
 #include "rma/target/target.h"
 
 enum { PROCS = 3, SIZE = 4096 };
@@ -90,7 +91,7 @@ static void test_reply_with_ack(void **state)
     craft_append(&c, data, sizeof data);
     craft_hdr(&c)->count = 1;
     craft_hdr(&c)->flags = PKT_F_FLUSH;
-    craft_hdr(&c)->seq = win_peek(win[1], 0)->pkt->acks_seen + 5;
+    craft_hdr(&c)->seq = win_peek(win[1], 0)->pair->acks_seen + 5;
     send_refused(0, &c, 1);
     assert_memory_equal(got, data, sizeof got);
     assert_int_equal(map_count(&r->requests), 0);
@@ -146,7 +147,7 @@ static void test_no_locks(void **state)
     craft_begin(&c, PKT_OPS, win[1], 0);
     craft_record(&c, &put_8, &at_8, 1, "12345678", 8);
     send_refused(0, &c, 1);
-    assert_int_equal(issue_take_error(win[0]), MRMA_ERR_RMA_SYNC);
+    assert_int_equal(origin_take_error(win[0]), MRMA_ERR_RMA_SYNC);
     craft_begin(&c, PKT_OPS, win[1], 0);
     craft_hdr(&c)->flags = PKT_F_FLUSH;
     send_refused(0, &c, 0);
@@ -167,7 +168,7 @@ static void test_unreadable(void **state)
     craft_hdr(&c)->epoch = PKT_EPOCH_PSCW;
     craft_hdr(&c)->seq = 0;
     send_refused(0, &c, 1);
-    assert_int_equal(issue_take_error(win[0]), MRMA_ERR_INTERN);
+    assert_int_equal(origin_take_error(win[0]), MRMA_ERR_INTERN);
     craft_teardown(destroy);
 }
 

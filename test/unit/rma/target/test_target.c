@@ -5,6 +5,8 @@
  * Crafted packets whose epoch has ended: nothing of them is applied or counted.
  */
 #include "test/support/spoilt_ring.h"
+#include "rma/origin/origin_impl.h"
+#include "rma/origin/refused.h"
 
 /* A put of 8 bytes from process 0 to process 1. */
 static struct pkt_hdr *begin(struct craft *c, enum pkt_epoch epoch, unsigned flags, uint32_t seq)
@@ -30,7 +32,7 @@ static void check_refused(struct craft *c, unsigned opens, unsigned acks)
     assert_int_equal(after.by_type[PKT_ERROR] - before.by_type[PKT_ERROR], 1);
     assert_int_equal(after.by_type[PKT_OPEN] - before.by_type[PKT_OPEN], opens);
     assert_int_equal(after.by_type[PKT_ACK] - before.by_type[PKT_ACK], acks);
-    assert_int_equal(issue_take_error(win[0]), MRMA_ERR_RMA_SYNC);
+    assert_int_equal(origin_take_error(win[0]), MRMA_ERR_RMA_SYNC);
     assert_memory_equal(area[1] + 8, "\0\0\0\0\0\0\0\0", 8);
 }
 
@@ -69,7 +71,7 @@ static void test_old_fence_and_lost_process(void **state)
     craft_send(fabric, 0, 1, &c);
     begin(&c, PKT_EPOCH_FENCE, 0, 1);
     craft_send(fabric, 0, 1, &c);
-    assert_int_equal(issue_take_error(win[0]), MRMA_ERR_PROC_FAILED);
+    assert_int_equal(origin_take_error(win[0]), MRMA_ERR_PROC_FAILED);
     for (int i = 0; i < PROCS; i++) { /* it is not, really */
         assert_int_equal(win[i]->lost, i == 2 ? 0 : 3);
         win[i]->lost = 0;
@@ -180,39 +182,39 @@ static void test_old_lock(void **state)
     rma_req_init(&req);
     assert_int_equal(rma_lock(win[0], true, 1, 0), MRMA_SUCCESS);
     assert_int_equal(rma_put(win[0], &op), MRMA_SUCCESS); /* leaves at once, with the request */
-    struct pkt_target *pt = win_peek(win[0], 1)->pkt;
+    struct origin_pair *pair = win_peek(win[0], 1)->pair;
     settle(fabric);
     const struct pkt_origin *po = win_peek(win[1], 0)->from;
     assert_int_equal(po->lock, LOCKQ_HELD);
     for (uint32_t seq = 0; seq < 4; seq++) {
-        if (seq == pt->lock_seq)
+        if (seq == pair->lock_seq)
             continue;
         begin(&c, PKT_EPOCH_LOCK, 0, seq);
         check_refused(&c, 0, 0);
-        begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, seq)->offset = ++pt->acks_due;
+        begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, seq)->offset = ++pair->acks_due;
         check_refused(&c, 0, 1);
         assert_int_equal(po->lock, LOCKQ_HELD);
         begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_SHARED | PKT_F_WANT_OPEN, seq);
         check_refused(&c, 1, 0);
         assert_true(po->exclusive);
     }
-    begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, pt->lock_seq)->offset = ++pt->acks_due;
+    begin(&c, PKT_EPOCH_LOCK, PKT_F_UNLOCK, pair->lock_seq)->offset = ++pair->acks_due;
     craft_hdr(&c)->count = 0;
     craft_hdr(&c)->len = sizeof(struct pkt_hdr);
     craft_send(fabric, 0, 1, &c);
     assert_int_equal(po->lock, LOCKQ_NONE);
-    assert_int_equal(pt->acks_seen, pt->acks_due);
-    for (uint32_t seq = 0; seq <= pt->lock_seq; seq++) {
+    assert_int_equal(pair->acks_seen, pair->acks_due);
+    for (uint32_t seq = 0; seq <= pair->lock_seq; seq++) {
         begin(&c, PKT_EPOCH_LOCK, 0, seq);
         check_refused(&c, 0, 0);
         begin(&c, PKT_EPOCH_LOCK, PKT_F_LOCK_EXCLUSIVE | PKT_F_UNLOCK, seq)->offset =
-            ++pt->acks_due;
+            ++pair->acks_due;
         check_refused(&c, 0, 1);
         assert_int_equal(po->lock, LOCKQ_NONE);
     }
-    pt->lock = PKT_LOCK_DUE; /* its unlock sends nothing */
-    pt->lock_seq++;
-    pt->unconfirmed = false;
+    pair->lock = ORIGIN_LOCK_DUE; /* its unlock sends nothing */
+    pair->lock_seq++;
+    pair->unconfirmed = false;
     assert_int_equal(rma_unlock(win[0], 1), MRMA_SUCCESS);
     assert_true(rma_req_done(&req));
 }

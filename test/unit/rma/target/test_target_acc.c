@@ -4,12 +4,12 @@
  * behind the packet whatever it has, and an answer for which there is no memory is told to the
  * origin.
  */
+#include "rma/origin/refused.h"
 #include "test/support/craft_pair.h"
 
 #include <limits.h>
 
 #include "acc/stripe.h"
-#include "rma/origin/issue.h"
 
 static unsigned allocations_left =
     UINT_MAX; /* UINT_MAX: there is memory; else one fails when none is left */
@@ -84,9 +84,9 @@ static void test_stripes_given_back(void **state)
         assert_int_equal(element(24), 1);
         assert_int_equal(element(20000), 2);
         assert_memory_equal(area[1] + AROUND + 32, last == 3 ? "ABCDEFGH" : "\0\0\0\0\0\0\0\0", 8);
-        assert_int_equal(issue_take_error(origin), last == 4   ? MRMA_ERR_RMA_RANGE
-                                                   : last == 5 ? MRMA_ERR_INTERN
-                                                               : MRMA_SUCCESS);
+        assert_int_equal(origin_take_error(origin), last == 4   ? MRMA_ERR_RMA_RANGE
+                                                    : last == 5 ? MRMA_ERR_INTERN
+                                                                : MRMA_SUCCESS);
     }
     memset(area[1], PATTERN, AREA);
     check_usable();
@@ -116,7 +116,7 @@ static void test_answer_without_memory(void **state)
     assert_int_equal(allocations_left, UINT_MAX);
     settle(fabric);
     assert_int_equal(element(16), 1);
-    assert_int_equal(issue_take_error(origin), MRMA_ERR_NO_MEM);
+    assert_int_equal(origin_take_error(origin), MRMA_ERR_NO_MEM);
     memset(area[1] + AROUND + 16, PATTERN, 8);
     check_usable();
 }

@@ -6,12 +6,11 @@
  * or of what lies around it has changed, and window and connection work as before. What
  * accumulates leave behind is in test_target_acc.c.
  */
+#include "rma/origin/refused.h"
 #include "test/support/craft_pair.h"
 
 #include <limits.h>
 #include <pthread.h>
-
-#include "rma/origin/issue.h"
 
 static void check_refused(struct craft *c, int err)
 {
@@ -21,7 +20,7 @@ static void check_refused(struct craft *c, int err)
     check_untouched();
     assert_int_equal(refused(&fabric->procs[1]), before + 1);
     assert_int_equal(counters(&fabric->procs[1]).by_type[PKT_ERROR], errors + 1);
-    assert_int_equal(issue_take_error(origin), err);
+    assert_int_equal(origin_take_error(origin), err);
     check_usable();
 }
 
@@ -231,7 +230,7 @@ static void test_records_behind(void **state)
     assert_memory_equal(area[1] + AROUND + 24, "ABCDEFGH", 8);
     memset(area[1] + AROUND + 24, PATTERN, 8);
     check_untouched();
-    assert_int_equal(issue_take_error(origin), MRMA_ERR_RMA_RANGE);
+    assert_int_equal(origin_take_error(origin), MRMA_ERR_RMA_RANGE);
     check_usable();
 }
 
@@ -366,7 +365,7 @@ static UNUSED_OK void test_changes_meanwhile(void **state)
     memset(area[1] + AROUND + 16, PATTERN, 8);
     memset(area[1] + AROUND + 32, PATTERN, 8);
     check_untouched();
-    (void)issue_take_error(origin);
+    (void)origin_take_error(origin);
     check_usable();
 }
 

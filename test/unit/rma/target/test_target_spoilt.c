@@ -7,14 +7,15 @@
  * synchronization reports it once, and the window works afterwards.
  */
 #include "test/support/spoilt_ring.h"
+#include "rma/origin/origin_impl.h"
 
 enum { SPOILT = 77 };
 
 /* The last record of the open packet cannot be read by the target. */
 static void spoil(struct win *w, int target, size_t record_len)
 {
-    struct pkt_target *pt = win_peek(w, target)->pkt;
-    struct pkt_op *op = (struct pkt_op *)(void *)(pt->buf + pt->used - record_len);
+    struct origin_pair *pair = win_peek(w, target)->pair;
+    struct pkt_op *op = (struct pkt_op *)(void *)(pair->buf + pair->used - record_len);
     FABRIC_CHECK(op->kind > PKT_OP_NONE && op->kind < PKT_OP_KIND_LAST);
     op->kind = SPOILT;
 }

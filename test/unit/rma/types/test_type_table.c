@@ -3,9 +3,9 @@
  * test_type_table.c - datatypes that a target keeps: the table at both ends of a pair,
  * what goes over the wire because of it, and definitions and records that are refused.
  */
+#include "rma/origin/refused.h"
 #include "test/support/craft_pair.h"
 
-#include "rma/origin/issue.h"
 #include "rma/origin/replies.h"
 #include "rma/target/target.h"
 #include "rma/types/type_table.h"
@@ -190,7 +190,7 @@ static void on_the_wire(struct fabric_proc *p, void *arg)
         /* After what may have been a lost definition everything is sent again. */
         rma_enter(&p->rma);
         origin_error(w, win_peek(w, 1), &(struct pkt_hdr){.total = MRMA_ERR_TYPE});
-        FABRIC_CHECK(issue_take_error(w) == MRMA_ERR_TYPE);
+        FABRIC_CHECK(origin_take_error(w) == MRMA_ERR_TYPE);
         rma_leave(&p->rma);
         FABRIC_CHECK(cost(p, w, again, 1, 'r') == ONE + REC + RUN);
         /* So it is when others have taken its place. */
@@ -257,7 +257,7 @@ static void check_refused(struct craft *c, int err)
     craft_send(fabric, 0, 1, c);
     assert_int_equal(refused(&fabric->procs[1]), before + 1);
     assert_int_equal(counters(&fabric->procs[1]).by_type[PKT_REPLY], replies);
-    assert_int_equal(issue_take_error(origin), err);
+    assert_int_equal(origin_take_error(origin), err);
     check_untouched();
 }
 
@@ -266,7 +266,7 @@ static void check_accepted(struct craft *c)
     const uint64_t before = refused(&fabric->procs[1]);
     craft_send(fabric, 0, 1, c);
     assert_int_equal(refused(&fabric->procs[1]), before);
-    assert_int_equal(issue_take_error(origin), MRMA_SUCCESS);
+    assert_int_equal(origin_take_error(origin), MRMA_SUCCESS);
 }
 
 static const struct pkt_run eight = {.disp = 0, .len = 8, .stride = 16, .n = 4};
