@@ -128,6 +128,29 @@ static bool is_short(const struct nmofi *nm)
     return atomic_load_explicit(&nm->short_since, memory_order_relaxed) != 0;
 }
 
+/* push_stalled tries again to send what the provider has not taken, as far as it is time for that; now is
+ * the time of clock_monotonic_ns. Returns whether it has taken anything. The longer this lasts the
+ * rarer are the attempts, since a provider may connect anew for each. */
+static bool push_stalled(struct nmofi *nm, uint64_t now)
+{
+    bool moved = false;
+    LIST_EACH_SAFE (it, &nm->stalled) {
+        struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, stalled);
+        if (!link->greeted && !link->greeting)
+            nm_ask_connect(link);
+        else if (now >= link->retry_at && nm_push(link)) {
+            moved = true;
+            link->stalled_since = now;
+        }
+        if (!list_node_queued(it))
+            continue;
+        if (now >= link->retry_at)
+            link->retry_at = now + (now - link->stalled_since) / 8;
+        nm_reach_poll(link, now);
+    }
+    return moved;
+}
+
 unsigned nm_poll(struct ch3_channel *ch)
 {
     struct nmofi *nm = nm_of(ch);
@@ -143,7 +166,7 @@ unsigned nm_poll(struct ch3_channel *ch)
         nm_give_credits(nm);
     if (!list_empty(&nm->unknown))
         nm_find_unknown(nm);
-    if (!list_empty(&nm->stalled) && nm_push(nm, clock_monotonic_ns()))
+    if (!list_empty(&nm->stalled) && push_stalled(nm, clock_monotonic_ns()))
         nm->events++;
     if (nm->stray_at)
         nm_gap_watch(nm);

@@ -29,6 +29,7 @@
 #include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/ofi_rma.h"
+#include "netmod/ofi/sender.h"
 
 /* nm_token computes what every message from sender to receiver begins with. */
 uint64_t nm_token(const unsigned char *secret, uint64_t sender, uint64_t receiver)

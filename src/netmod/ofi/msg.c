@@ -177,7 +177,7 @@ bool nm_send_last(struct nmofi_link *link)
     return true;
 }
 
-static bool push_link(struct nmofi_link *link)
+bool nm_push(struct nmofi_link *link)
 {
     bool moved = false;
     struct list_node *node;
@@ -191,27 +191,6 @@ static bool push_link(struct nmofi_link *link)
         moved = true;
     }
     nm_unstall(link);
-    return moved;
-}
-
-/* The longer this lasts the rarer are the attempts, since a provider may connect anew for each. */
-bool nm_push(struct nmofi *nm, uint64_t now)
-{
-    bool moved = false;
-    LIST_EACH_SAFE (it, &nm->stalled) {
-        struct nmofi_link *link = LIST_ENTRY(it, struct nmofi_link, stalled);
-        if (!link->greeted && !link->greeting)
-            nm_ask_connect(link);
-        else if (now >= link->retry_at && push_link(link)) {
-            moved = true;
-            link->stalled_since = now;
-        }
-        if (!list_node_queued(it))
-            continue;
-        if (now >= link->retry_at)
-            link->retry_at = now + (now - link->stalled_since) / 8;
-        nm_reach_poll(link, now);
-    }
     return moved;
 }
 

@@ -21,6 +21,7 @@
 #include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/ofi_rma.h"
+#include "netmod/ofi/sender.h"
 
 #define LINGER_NS UINT64_C(1000000000)
 #define LINGER_BYE_NS UINT64_C(20000000)

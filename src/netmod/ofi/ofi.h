@@ -426,9 +426,9 @@ bool nm_send_last(struct nmofi_link *link);
  * rarely, until HELLO comes. */
 void nm_ask_connect(struct nmofi_link *link);
 
-/* nm_push tries again to send what the provider has not taken, as far as it is time for that; now
- * is the time of clock_monotonic_ns. Returns whether anything left. */
-bool nm_push(struct nmofi *nm, uint64_t now);
+/* nm_push sends what waits on the link for the provider, as far as the provider takes it. Returns
+ * whether it has taken anything. */
+bool nm_push(struct nmofi_link *link);
 
 /* nm_unstall notes that nothing of the link waits for the provider any more. */
 void nm_unstall(struct nmofi_link *link);
@@ -446,10 +446,6 @@ void nm_received(struct nmofi *nm, const unsigned char *bytes, size_t len);
 /* nm_find_unknown looks whether the layers above know by now the processes that have sent HELLO
  * before they were known, and accepts what these have sent. */
 void nm_find_unknown(struct nmofi *nm);
-
-/* nm_from_free forgets a sender, and frees its messages that wait for their turn. The caller clears
- * the link's pointer to it. */
-void nm_from_free(struct nmofi *nm, struct nm_from *from);
 
 /* ---- gap.c ---- */
 

@@ -3,9 +3,6 @@
  * ofi_rma.c - puts, gets and atomic operations that the provider does by itself, and the memory
  * that they reach.
  *
- * An operation's caller may be told that it failed (the connection is lost) before the provider has
- * let go of it: so the provider is given a struct nm_rma, which outlives the caller's object.
- *
  * Local memory. Where a card does everything, a put that is short enough is injected: the provider
  * takes the data over with the call. Otherwise memory is registered for the operation, where the
  * provider asks for that (FI_MR_LOCAL); but a short operation on a card uses a transmit buffer
@@ -23,8 +20,8 @@
  * Where the provider allows it, this file chooses the keys: 64 random bits, since whoever can
  * connect and knows the key reaches the memory.
  *
- * Locks: as nmofi.h says. Neighbours: cq.c, which brings completions; link.c, which ends what a
- * broken connection has under way; ofi_atomic.c, for atomic operations.
+ * Locks: as nmofi.h says. Neighbours: cq.c, which brings completions; rma_under_way.c, what the
+ * provider is given; ofi_atomic.c, for atomic operations.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,51 +32,12 @@
 #include "netmod/ofi/ofi.h"
 #include "netmod/ofi/ofi_rma.h"
 
-enum {
-    NM_RMA_MAX = 256, /* under way, all peers */
-    NM_COPIED = 8192  /* bytes at most of a put or get that uses a transmit buffer */
-};
-
-struct nm_rma {
-    struct nm_op op;       /* first */
-    struct list_node node; /* in its link's rdma_ops, or free */
-    struct nmofi_link *link;
-    struct ch3_rdma *rdma; /* NULL: the caller has been told */
-    struct fid_mr *mr;     /* registration of the local memory, where the provider asks for it */
-    struct nm_tx *copy;    /* buffer that is used instead of the local memory */
-    bool put, atomic;
-};
+/* Bytes at most of a put or get that uses a transmit buffer. */
+enum { NM_COPIED = 8192 };
 
 struct ch3_mem {
     struct fid_mr *mr;
 };
-
-static struct nm_rma *rma_get(struct nmofi *nm)
-{
-    struct list_node *node = list_pop_front(&nm->rma_free);
-    if (node)
-        return LIST_ENTRY(node, struct nm_rma, node);
-    if (nm->nrma >= NM_RMA_MAX)
-        return NULL;
-    struct nm_rma *rma = calloc(1, sizeof *rma);
-    if (!rma)
-        return NULL;
-    nm->nrma++;
-    rma->op.kind = NM_OP_RMA;
-    return rma;
-}
-
-static void rma_put(struct nmofi *nm, struct nm_rma *rma)
-{
-    if (rma->mr)
-        fi_close(&rma->mr->fid);
-    if (rma->copy)
-        nm_tx_put(nm, rma->copy);
-    rma->mr = NULL;
-    rma->copy = NULL;
-    rma->rdma = NULL;
-    list_push_front(&nm->rma_free, &rma->node);
-}
 
 /* nm_rma_done is called when the queue says that the provider has done with the operation. */
 void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
@@ -90,7 +48,7 @@ void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
     if (rma->copy && rdma && !rdma->put && (!rdma->atomic || rdma->atomic->fetch) && !err)
         memcpy(rdma->local, rma->copy->bytes, rdma->len);
     list_remove(&rma->node);
-    rma_put(nm, rma);
+    nm_rma_put(nm, rma);
     nm->events++;
     if (err)
         nm_link_break(link, "%s: %s",
@@ -98,17 +56,6 @@ void nm_rma_done(struct nmofi *nm, struct nm_op *op, int err)
                       fi_strerror(err));
     if (rdma)
         rdma->done(rdma, err ? MRMA_ERR_PROC_FAILED : MRMA_SUCCESS);
-}
-
-void nm_rma_abandon(struct nmofi_link *link, int err)
-{
-    LIST_EACH_SAFE (it, &link->rdma_ops) {
-        struct nm_rma *rma = LIST_ENTRY(it, struct nm_rma, node);
-        struct ch3_rdma *rdma = rma->rdma;
-        rma->rdma = NULL;
-        if (rdma)
-            rdma->done(rdma, err);
-    }
 }
 
 static void note_unregistered(struct nmofi *nm)
@@ -222,7 +169,7 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
     if (link && link->lost)
         return MRMA_ERR_PROC_FAILED;
     const bool may = link && link->greeted && list_empty(&link->waiting);
-    struct nm_rma *rma = may && !must_wait(nm, link, op) ? rma_get(nm) : NULL;
+    struct nm_rma *rma = may && !must_wait(nm, link, op) ? nm_rma_get(nm) : NULL;
     if (!rma)
         return MRMA_AGAIN;
     rma->link = link;
@@ -230,14 +177,14 @@ int nm_rdma(struct ch3_channel *ch, struct ch3_vc *vc, struct ch3_rdma *op)
     rma->atomic = op->atomic;
     const int err = prepare_local(nm, rma, op);
     if (err) {
-        rma_put(nm, rma);
+        nm_rma_put(nm, rma);
         return err;
     }
     memcheck_pause();
     const ssize_t ret = start(nm, rma, op);
     memcheck_resume();
     if (ret) {
-        rma_put(nm, rma);
+        nm_rma_put(nm, rma);
         return refused(link, op, (int)-ret);
     }
     rma->rdma = op;
@@ -288,20 +235,4 @@ void nm_mem_release(struct ch3_channel *ch, struct ch3_mem *mem)
     (void)ch;
     fi_close(&mem->mr->fid);
     free(mem);
-}
-
-void nm_rma_end(struct nmofi *nm)
-{
-    struct list_node *node;
-    while ((node = list_pop_front(&nm->rma_free)) != NULL)
-        free(LIST_ENTRY(node, struct nm_rma, node));
-}
-
-/* The endpoint is closed: nothing comes back any more. */
-void nm_rma_forget(struct nmofi_link *link)
-{
-    struct list_node *node;
-    nm_rma_abandon(link, MRMA_ERR_PROC_FAILED);
-    while ((node = list_pop_front(&link->rdma_ops)) != NULL)
-        rma_put(link->nm, LIST_ENTRY(node, struct nm_rma, node));
 }

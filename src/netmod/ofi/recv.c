@@ -22,12 +22,7 @@
 
 #include "netmod/ofi/alive_socket.h"
 #include "netmod/ofi/ofi.h"
-
-struct nm_early {
-    struct list_node node;
-    uint16_t seq;
-    _Alignas(8) unsigned char bytes[]; /* header and all */
-};
+#include "netmod/ofi/sender.h"
 
 static void refuse(struct nmofi *nm, const char *what, size_t len)
 {
@@ -48,25 +43,6 @@ static void distrust(struct nmofi *nm, struct nm_from *from, const char *what, s
     nm->stats.dropped++;
     (void)nm_send_bare(link, NM_RESET);
     nm_link_break(link, "a message of it, of %zu bytes, is not as it was sent: %s", len, what);
-}
-
-static void note_known(struct nmofi *nm, struct nm_from *from)
-{
-    if (!list_node_queued(&from->unknown))
-        return;
-    list_remove(&from->unknown);
-    ch3_channel_unsent(&nm->channel, -1);
-}
-
-void nm_from_free(struct nmofi *nm, struct nm_from *from)
-{
-    struct list_node *node;
-    while ((node = list_pop_front(&from->early)) != NULL)
-        free(LIST_ENTRY(node, struct nm_early, node));
-    note_known(nm, from);
-    (void)map_del(&nm->from, from->token);
-    nm->stats.link_bytes -= sizeof *from;
-    free(from);
 }
 
 static void take_credits(struct nmofi_link *link, uint16_t credits)
@@ -121,25 +97,6 @@ static void accept(struct nm_from *from, const struct nm_hdr *hdr)
     }
 }
 
-static bool keep(struct nm_from *from, const struct nm_hdr *hdr, size_t len)
-{
-    const uint32_t cost = nm_cost(hdr->len);
-    struct nm_early *early = NULL;
-    if (from->early_units + cost > 2 * NM_WINDOW || !(early = malloc(sizeof *early + len)))
-        return false;
-    early->seq = hdr->seq;
-    memcpy(early->bytes, hdr, len);
-    from->early_units += cost;
-    struct list_node *before = &from->early.head;
-    LIST_EACH (it, &from->early) {
-        if ((int16_t)(LIST_ENTRY(it, struct nm_early, node)->seq - hdr->seq) > 0)
-            break;
-        before = it;
-    }
-    list_insert_after(before, &early->node);
-    return true;
-}
-
 static void accept_early(struct nm_from *from)
 {
     struct list_node *node;
@@ -164,7 +121,7 @@ static void handle(struct nmofi *nm, struct nm_from *from, const struct nm_hdr *
         return;
     }
     const uint16_t ahead = (uint16_t)(hdr->seq - from->seq);
-    if (ahead < 4 * NM_WINDOW && keep(from, hdr, len))
+    if (ahead < 4 * NM_WINDOW && nm_from_keep(from, hdr, len))
         return;
     distrust(nm, from, "its number is wrong", len);
 }
@@ -183,7 +140,7 @@ static bool meet(struct nmofi *nm, struct nm_from *from)
     link->vc = vc;
     ch3_vc_closed(vc, false);
     from->link = link;
-    note_known(nm, from);
+    nm_from_known(nm, from);
     return true;
 }
 
@@ -216,15 +173,9 @@ static struct nm_from *greet(struct nmofi *nm, const struct nm_hello *hello)
             nm_link_restart(from->link);
         nm_from_free(nm, from);
     }
-    from = calloc(1, sizeof *from);
-    if (!from || map_put(&nm->from, hello->hdr.token, from, NULL)) {
-        free(from);
+    from = nm_from_new(nm, hello);
+    if (!from)
         return NULL;
-    }
-    from->token = hello->hdr.token;
-    from->uid = hello->uid;
-    list_init(&from->early);
-    nm->stats.link_bytes += sizeof *from;
     if (!meet(nm, from)) {
         list_push_back(&nm->unknown, &from->unknown);
         ch3_channel_unsent(&nm->channel, 1);
