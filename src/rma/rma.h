@@ -45,7 +45,7 @@ enum { /* accumulate_ordering bits; default all */
  * padding. */
 struct win_hints {
     uint64_t granularity;   /* mpi_accumulate_granularity, 0: unspecified */
-    uint64_t notifications; /* mpirma_notifications, at most NOTIFY_MAX (win/notify.h) */
+    uint64_t notifications; /* mpirma_notifications, at most NOTIFY_MAX (notify/notify.h) */
     uint32_t ordering;      /* WIN_ORDER_* */
     uint32_t which_ops;     /* bit per enum acc_op that will be used, default all */
     bool no_locks;

@@ -207,12 +207,13 @@ room win types dtype acc ch3 boot sys base
 room strict win types dtype acc ch3 base
 room traced strict win types dtype acc ch3 trace base
 room progress win types ch3 traced trace sys base
-room origin progress win types dtype acc ch3 traced trace base
-room path origin progress win types dtype acc ch3 traced trace sys base
-room target path strict progress win types dtype acc ch3 traced trace sys base
+room notify progress win types ch3 traced trace sys base
+room origin notify progress win types dtype acc ch3 traced trace base
+room path origin notify progress win types dtype acc ch3 traced trace sys base
+room target path notify strict progress win types dtype acc ch3 traced trace sys base
 room sync target path origin strict progress win types ch3 traced trace boot sys base
-room create sync target path origin progress traced strict win types ch3 boot sys base
-room layer create sync target path origin progress traced strict win types dtype acc ch3 boot sys base
+room create sync target path origin notify progress traced strict win types ch3 boot sys base
+room layer create sync target path origin notify progress traced strict win types dtype acc ch3 boot sys base
 offences=$(for d in "$src"/rma/*/; do
     name=$(basename "$d")
     case " $rooms " in *" $name "*) ;; *) echo "src/rma/$name" ;; esac
@@ -233,6 +234,7 @@ owned sync sync
 owned origin origin_side
 owned target target_side
 owned progress progress
+owned notify notify
 owned path stage
 owned path path_side
 # What is fixed at creation, by the parts of struct win: fields that only src/rma/create writes.

@@ -22,6 +22,7 @@
 
 #include "base/err.h"
 #include "rma/create/win_create.h"
+#include "rma/notify/notify.h"
 #include "rma/origin/pair.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/deferred.h"

@@ -22,6 +22,8 @@
 #include "base/memcheck.h"
 #include "rma/create/abandoned.h"
 #include "rma/create/node_memory.h"
+#include "rma/notify/notify.h"
+#include "rma/notify/notify_words.h"
 #include "rma/path/fence_stage.h"
 #include "rma/path/stage.h"
 #include "rma/progress/progress.h"
@@ -32,7 +34,6 @@
 #include "rma/win/ctl_blocks.h"
 #include "rma/win/first_number.h"
 #include "rma/win/lockword.h"
-#include "rma/win/notify_words.h"
 #include "rma/win/region.h"
 #include "sys/populate.h"
 

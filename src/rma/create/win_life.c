@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/notify/notify_words.h"
 #include "rma/origin/pair.h"
 #include "rma/strict/strict.h"
 #include "rma/sync/barrier.h"
@@ -15,7 +16,6 @@
 #include "rma/target/attach.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/win/notify_words.h"
 #include "rma/win/region.h"
 #include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"

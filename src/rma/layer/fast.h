@@ -22,12 +22,12 @@
 #include "acc/acc.h"
 #include "dtype/dtype_cache.h"
 #include "dtype/dtype_predef.h"
+#include "rma/notify/notify.h"
 #include "rma/origin/pair_ops.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/copy_local.h"
 #include "rma/rma.h"
 #include "rma/win/full_fence.h"
-#include "rma/win/notify_raise.h"
 #include "rma/win/target_lock.h"
 #include "rma/win/win.h"
 
@@ -67,12 +67,12 @@ MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, in
 {
     const struct rma_target *t = win_peek(w, target);
     char *to = fast_find(w, t, disp, len);
-    if (unlikely(!to || (unsigned)number >= w->notify.n))
+    if (unlikely(!to || (unsigned)number >= notify_numbers(w)))
         return false;
     win_count(w, COUNTED_MAPPED, len);
     copy_whole(to, from, len);
     win_set_dirty(w);
-    notify_raise_here(w, t, (uint32_t)number + 1);
+    notify_raise(w, t, (uint32_t)number + 1);
     return true;
 }
 

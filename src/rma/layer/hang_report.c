@@ -17,11 +17,11 @@
 #include <stdio.h>
 
 #include "rma/create/route.h"
+#include "rma/notify/notify.h"
 #include "rma/origin/pair.h"
 #include "rma/path/path.h"
 #include "rma/sync/barrier.h"
 #include "rma/sync/fence_counts.h"
-#include "rma/sync/await_notified.h"
 #include "rma/sync/sync.h"
 #include "rma/win/target_lock.h"
 #include "rma/target/target.h"

@@ -12,6 +12,8 @@
 
 #include "rma/create/abandoned.h"
 #include "rma/create/win_create.h"
+#include "rma/notify/notify.h"
+#include "rma/notify/notify_words.h"
 #include "rma/origin/fetch_request.h"
 #include "rma/origin/outstanding.h"
 #include "rma/origin/pair.h"
@@ -20,11 +22,9 @@
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
-#include "rma/sync/await_notified.h"
 #include "rma/sync/sync.h"
 #include "rma/target/target.h"
 #include "rma/win/ctl_blocks.h"
-#include "rma/win/notify_words.h"
 #include "rma/win/proc_table.h"
 
 static bool requests_due(const struct win *w)

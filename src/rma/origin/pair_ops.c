@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
+#include "rma/notify/notify.h"
 #include "rma/origin/atomics.h"
 #include "rma/origin/fetch_request.h"
 #include "rma/origin/op_record.h"

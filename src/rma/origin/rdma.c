@@ -10,6 +10,8 @@
 #include "rma/origin/rdma.h"
 
 #include "base/err.h"
+#include "rma/notify/notify.h"
+#include "rma/notify/notify_words.h"
 #include "rma/origin/atomics.h"
 #include "rma/origin/fetch_request.h"
 #include "rma/origin/origin_impl.h"
@@ -18,7 +20,6 @@
 #include "rma/origin/rdma_op.h"
 #include "rma/origin/region_keys.h"
 #include "rma/progress/wait.h"
-#include "rma/win/notify_words.h"
 #include "rma/win/win.h"
 
 /* A put or get: the user's side of it, and the target's. */

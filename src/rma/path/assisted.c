@@ -57,6 +57,7 @@
  * need not wait for an operation that is concurrent to its flush.
  */
 #include "base/err.h"
+#include "rma/notify/notify.h"
 #include "rma/origin/outstanding.h"
 #include "rma/origin/pair_ops.h"
 #include "rma/origin/passive_epoch.h"

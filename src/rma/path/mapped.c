@@ -8,6 +8,7 @@
  * put makes the window dirty, and a flush is a full fence if the window is. No state, no locks.
  */
 #include "base/err.h"
+#include "rma/notify/notify.h"
 #include "rma/origin/atomics.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/xpmem_path.h"

@@ -13,6 +13,7 @@
 #include "acc/acc.h"
 #include "base/copy.h"
 #include "base/err.h"
+#include "rma/notify/notify.h"
 #include "rma/target/target.h"
 #include "rma/types/type_table.h"
 #include "rma/win/region.h"
@@ -147,7 +148,7 @@ static int check_kind(const struct target_record *rec, uint32_t numbers)
 int target_record_check(struct win *w, const struct pkt_origin *po, struct target_record *rec)
 {
     int err = rec->typed ? check_typed(w, po, rec) : check_segments(w, rec);
-    return err ? err : check_kind(rec, w->notify.n);
+    return err ? err : check_kind(rec, notify_numbers(w));
 }
 
 /* cut_plain cuts out a struct pkt_plain, as a put of one segment. */

@@ -21,6 +21,7 @@
 
 #include "base/copy.h"
 #include "base/err.h"
+#include "rma/notify/notify.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/copy_local.h"
 #include "rma/strict/strict.h"

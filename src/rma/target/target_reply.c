@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "rma/notify/notify.h"
 #include "rma/target/target.h"
 #include "rma/win/send_header.h"
 

@@ -17,7 +17,6 @@
 
 #include "acc/acc.h"
 #include "base/text.h"
-#include "rma/win/notify.h"
 
 /* The alignment that every allocation has (shm/heap.h). */
 enum { LEAST_ALIGNMENT = 64 };

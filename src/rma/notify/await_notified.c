@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * await_notified.c - notifications at their target: counts them, waits for them, and takes them
- * (doc/notified.md). The counters, and the order of what they tell, are those of win/notify.h.
+ * (doc/notified.md). The counters, and the order of what they tell, are those of notify.h.
  *
  * A call that waits for notifications of any process looks for the loss of all processes, and not
  * only of those with which this one has had to do: it makes their targets, whose connections are
  * probed in a long wait. In large windows it makes the targets of the next ranks and of the
  * partners of win_lost, from which this process hears of the others.
  *
- * Locks: the caller holds none, except for await_notified.h; what was taken, and who waits, is read
- * and changed under the engine's lock.
+ * Locks: the caller holds none, except for notified_due and notified_awaits; what was taken, and
+ * who waits, is read and changed under the engine's lock.
  */
-#include "rma/sync/await_notified.h"
-
 #include "base/err.h"
 #include "base/fault.h"
+#include "rma/notify/notify.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"

@@ -2,13 +2,12 @@
 /*
  * notify.c - see notify.h.
  */
-#include "rma/win/notify.h"
+#include "rma/notify/notify.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "rma/win/notify_raise.h"
 #include "rma/win/win.h"
 
 /* row_counters returns how many counters a row takes, rounded up to whole cache lines, since each
@@ -89,11 +88,6 @@ int notify_expect(struct win *w, struct rma_target *t)
 static void raise_by_one(notify_counter *counter)
 {
     atomic_fetch_add_explicit(counter, 1, memory_order_release);
-}
-
-void notify_raise(struct win *w, const struct rma_target *t, uint32_t mark)
-{
-    notify_raise_here(w, t, mark);
 }
 
 void notify_arrived(struct win *w, struct rma_target *t, uint32_t mark)

@@ -2,11 +2,12 @@
 /*
  * notify_words.c - see notify_words.h.
  */
-#include "rma/win/notify_words.h"
+#include "rma/notify/notify_words.h"
 
 #include <assert.h>
 
 #include "base/err.h"
+#include "rma/notify/notify.h"
 #include "rma/win/bad_packet.h"
 #include "rma/win/win.h"
 

@@ -26,8 +26,8 @@
  *
  * Locks: the engine's.
  */
-#ifndef MRMA_RMA_WIN_NOTIFY_WORDS_H
-#define MRMA_RMA_WIN_NOTIFY_WORDS_H
+#ifndef MRMA_RMA_NOTIFY_NOTIFY_WORDS_H
+#define MRMA_RMA_NOTIFY_NOTIFY_WORDS_H
 
 #include <stdint.h>
 

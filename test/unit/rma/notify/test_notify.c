@@ -4,9 +4,9 @@
  * of a node: many origins to one target, every value checked; operations of every length; what is
  * counted and taken; that data and notification are one packet; what is refused.
  */
+#include "rma/notify/notify_words.h"
 #include "test/support/pkt_run.h"
 
-#include "rma/win/notify_words.h"
 
 enum { NUMBERS = 4, BYTES = 400000, ROUNDS = 100 };
 
