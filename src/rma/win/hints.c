@@ -17,6 +17,7 @@
 
 #include "acc/acc.h"
 #include "base/text.h"
+#include "rma/win/notify_state.h"
 
 /* The alignment that every allocation has (shm/heap.h). */
 enum { LEAST_ALIGNMENT = 64 };
