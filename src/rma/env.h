@@ -54,7 +54,8 @@ struct rma_net_key {
     struct ch3_mem_key mem;
     uint64_t vaddr; /* the process's own address of it; 0: the network does not reach it without
                        packets */
-    uint32_t words; /* number of its words for notifications: notify/notify_words.h; 0: it has none */
+    uint32_t
+        words; /* number of its words for notifications: notify/notify_words.h; 0: it has none */
     uint32_t zero;
 };
 

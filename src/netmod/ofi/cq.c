@@ -128,9 +128,9 @@ static bool is_short(const struct nmofi *nm)
     return atomic_load_explicit(&nm->short_since, memory_order_relaxed) != 0;
 }
 
-/* push_stalled tries again to send what the provider has not taken, as far as it is time for that; now is
- * the time of clock_monotonic_ns. Returns whether it has taken anything. The longer this lasts the
- * rarer are the attempts, since a provider may connect anew for each. */
+/* push_stalled tries again to send what the provider has not taken, as far as it is time for that;
+ * now is the time of clock_monotonic_ns. Returns whether it has taken anything. The longer this
+ * lasts the rarer are the attempts, since a provider may connect anew for each. */
 static bool push_stalled(struct nmofi *nm, uint64_t now)
 {
     bool moved = false;

@@ -36,8 +36,8 @@ struct nm_rma {
     bool put, atomic;
 };
 
-/* nm_rma_get returns an operation to give to the provider. NULL: too many are under way, or there is
- * no memory. */
+/* nm_rma_get returns an operation to give to the provider. NULL: too many are under way, or there
+ * is no memory. */
 struct nm_rma *nm_rma_get(struct nmofi *nm);
 
 /* nm_rma_put takes an operation back that the provider does not have, with its registration and its

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sender.h - the processes that have sent HELLO (struct nm_from): they are found by their token, and
- * their messages wait here for their turn.
+ * sender.h - the processes that have sent HELLO (struct nm_from): they are found by their token,
+ * and their messages wait here for their turn.
  *
  * Locks: as nmofi.h says. Neighbours: recv.c, which makes them and takes their messages; link.c,
  * which forgets them with the link.

@@ -69,8 +69,8 @@ size_t origin_record_min(const struct origin_record *s);
 size_t origin_record_build(struct origin_record *s, void *room, size_t cap);
 
 /* origin_record_plain writes the record of a put of len contiguous bytes to disp, in bytes from the
- * window base, by struct pkt_plain, into room, which is large enough; notify is pkt_op.notify.
- * Returns its size, a multiple of 8. */
+ * window base, by struct pkt_plain, into room, which is large enough. Its last argument is the
+ * notification, as in struct pkt_plain. Returns its size, a multiple of 8. */
 static inline size_t origin_record_plain(void *room, const void *data, uint32_t disp, size_t len,
                                          uint8_t notify)
 {

@@ -7,7 +7,6 @@
 #include "rma/notify/notify_words.h"
 #include "test/support/pkt_run.h"
 
-
 enum { NUMBERS = 4, BYTES = 400000, ROUNDS = 100 };
 
 struct world {
