@@ -2,7 +2,9 @@
 /*
  * call_site.c - see call_site.h.
  *
- * The stack is walked up to the first address that is in no library of MPI. No state, no locks.
+ * The stack is walked from this library up to the first address that is in no library of MPI. What
+ * lies before this library belongs to a tool that stands in front of backtrace(), as
+ * AddressSanitizer does. No state, no locks.
  * Neighbour: source_line.c, which finds file and line.
  */
 #include "mpi/process/call_site.h"
@@ -38,6 +40,14 @@ struct place {
     char *path;
     uintptr_t offset; /* as addr2line takes it */
 };
+
+static bool is_of_mpi(const void *address)
+{
+    Dl_info info;
+
+    return dladdr((const char *)address - 1, &info) != 0 && info.dli_fname != NULL &&
+           call_site_is_mpi(info.dli_fname);
+}
 
 /* place_of finds the place of the instruction before a return address. False: it is in no file, or
  * in a library of MPI. */
@@ -86,8 +96,11 @@ static bool find(struct place *at, const char **call)
 {
     void *frame[FRAMES_MAX];
     const int n = stands_apart() ? backtrace(frame, FRAMES_MAX) : 0;
+    int i = 0;
 
-    for (int i = 0; i < n; i++) {
+    while (i < n && !is_of_mpi(frame[i]))
+        i++;
+    for (; i < n; i++) {
         if (place_of(frame[i], at))
             return true;
         name_call(frame[i], call);
