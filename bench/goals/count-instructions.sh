@@ -3,7 +3,7 @@
 # count-instructions.sh - instructions per MPI_Put and MPIRMA_Put_notify of 8 bytes and per empty
 # MPI_Win_flush, on a window of MPI_Win_allocate in a lock_all epoch, and per lock,
 # put and unlock, each with its limit; and MPI_Accumulate there, without one. MPI_Put again
-# where it goes into a packet that is open (MPIRMA_PATH=shm-packets). Put and flush again where a trace is taken and
+# where it goes into a packet that is open (MPIRMA_PATH=shm-packets), and MPI_Rput with its MPI_Waitall there. Put and flush again where a trace is taken and
 # MPI_Pcontrol has stopped the recording.
 #
 # Runs bench/rma/rma under callgrind (rank 0 only) with two numbers of calls, counts
@@ -110,5 +110,6 @@ if test -n "$lib"; then
     MPIRMA_PATH=shm-packets
     export MPIRMA_PATH
     per_call callgrind_puts --callgrind-put "MPI_Put of 8 bytes, by packet" 250
+    per_call callgrind_rputs --callgrind-rput "MPI_Rput of 8 bytes, waited for, by packet" 310
 fi
 exit $missed

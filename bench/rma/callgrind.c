@@ -2,15 +2,17 @@
 /*
  * callgrind.c - exactly n calls for an instruction counter; suites.h.
  *
- * Rank 0 calls callgrind_puts, callgrind_notified, callgrind_flushes, callgrind_locks, or
- * callgrind_acc_one and callgrind_acc_eight, and callgrind collects only inside one of them
- * (--toggle-collect), so the difference of two runs divided by the difference of n is what one call
- * costs. The first calls, which may set things up, are made before. See count-instructions.sh.
+ * Rank 0 calls callgrind_puts, callgrind_rputs, callgrind_notified, callgrind_flushes,
+ * callgrind_locks, or callgrind_acc_one and callgrind_acc_eight, and callgrind collects only inside
+ * one of them (--toggle-collect), so the difference of two runs divided by the difference of n is
+ * what one call costs. The first calls, which may set things up, are made before. See
+ * count-instructions.sh.
  */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <mpi-rma.h>
@@ -24,6 +26,8 @@
 static __typeof__(MPIRMA_Put_notify) *put_notify;
 
 __attribute__((noinline)) void callgrind_puts(const struct winmem *w, const int64_t *value, long n);
+__attribute__((noinline)) void callgrind_rputs(const struct winmem *w, const int64_t *value, long n,
+                                               MPI_Request *requests, MPI_Status *statuses);
 __attribute__((noinline)) void callgrind_notified(const struct winmem *w, const int64_t *value,
                                                   long n);
 __attribute__((noinline)) void callgrind_flushes(const struct winmem *w, long n);
@@ -38,6 +42,14 @@ void callgrind_puts(const struct winmem *w, const int64_t *value, long n)
 {
     for (long i = 0; i < n; i++)
         MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
+}
+
+void callgrind_rputs(const struct winmem *w, const int64_t *value, long n, MPI_Request *requests,
+                     MPI_Status *statuses)
+{
+    for (long i = 0; i < n; i++)
+        MPI_Rput(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win, &requests[i]);
+    MPI_Waitall((int)n, requests, statuses);
 }
 
 void callgrind_notified(const struct winmem *w, const int64_t *value, long n)
@@ -75,7 +87,20 @@ void callgrind_acc_eight(const struct winmem *w, const double *ones, long n)
                        w->win);
 }
 
-static void in_lock_all(const struct winmem *w, const int64_t *value, long n, bool puts)
+enum what { PUTS, RPUTS, FLUSHES, LOCKS };
+
+static void rputs(const struct winmem *w, const int64_t *value, long n)
+{
+    MPI_Request *requests = malloc((size_t)n * sizeof *requests);
+
+    if (!requests)
+        bench_wrong("%s", "no memory for the requests");
+    callgrind_puts(w, value, WARM); /* something is in flight */
+    callgrind_rputs(w, value, n, requests, MPI_STATUSES_IGNORE);
+    free(requests);
+}
+
+static void in_lock_all(const struct winmem *w, const int64_t *value, long n, enum what what)
 {
     MPI_Pcontrol(0); /* where a trace is taken, nothing is recorded of this */
     MPI_Win_lock_all(0, w->win);
@@ -83,14 +108,14 @@ static void in_lock_all(const struct winmem *w, const int64_t *value, long n, bo
         MPI_Put(value, 8, MPI_BYTE, TARGET, w->disp[TARGET], 8, MPI_BYTE, w->win);
         MPI_Win_flush(TARGET, w->win);
     }
-    if (puts)
-        callgrind_puts(w, value, n);
-    else
+    if (what == RPUTS)
+        rputs(w, value, n);
+    else if (what == FLUSHES)
         callgrind_flushes(w, n);
+    else
+        callgrind_puts(w, value, n);
     MPI_Win_unlock_all(w->win);
 }
-
-enum what { PUTS, FLUSHES, LOCKS };
 
 static void on_window(MPI_Comm all, long n, enum what what)
 {
@@ -103,7 +128,7 @@ static void on_window(MPI_Comm all, long n, enum what what)
     if (winmem_open(&w, WINMEM_ALLOCATE, 4096, all, reason, sizeof(reason)))
         bench_wrong("%s", reason);
     if (rank == 0)
-        in_lock_all(&w, &value, what == LOCKS ? WARM : n, what != FLUSHES);
+        in_lock_all(&w, &value, what == LOCKS ? WARM : n, what);
     if (rank == 0 && what == LOCKS)
         callgrind_locks(&w, &value, n);
     MPI_Barrier(all);
@@ -115,6 +140,11 @@ static void on_window(MPI_Comm all, long n, enum what what)
 void rma_callgrind_put(MPI_Comm all, long n)
 {
     on_window(all, n, PUTS);
+}
+
+void rma_callgrind_rput(MPI_Comm all, long n)
+{
+    on_window(all, n, RPUTS);
 }
 
 static void notified_puts(const struct winmem *w, long n)

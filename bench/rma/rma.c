@@ -42,7 +42,7 @@ struct options {
     unsigned suites;
     bool pin;
     const char *csv;
-    long puts, notified, flushes, locks, accs; /* exactly so many and nothing else, or -1 */
+    long puts, rputs, notified, flushes, locks, accs; /* exactly so many and nothing else, or -1 */
 };
 
 /* What an option's parser works on. */
@@ -68,6 +68,7 @@ enum key {
     KEY_PUT,
     KEY_FLUSH,
     KEY_LOCK,
+    KEY_RPUT,
     KEY_NOTIFIED,
     KEY_ACC,
 };
@@ -94,6 +95,8 @@ static const struct argp_option option_table[] = {
     {"quick", KEY_QUICK, NULL, 0, "Fewer sizes, 3 blocks of 4 ms, targets computing 0.3 s", 0},
     {"callgrind-put", KEY_PUT, "N", 0,
      "Only N MPI_Put of 8 bytes by rank 0, in the function callgrind_puts", 0},
+    {"callgrind-rput", KEY_RPUT, "N", 0,
+     "Only N MPI_Rput of 8 bytes by rank 0, and MPI_Waitall, in callgrind_rputs", 0},
     {"callgrind-notified", KEY_NOTIFIED, "N", 0,
      "Only N MPIRMA_Put_notify of 8 bytes by rank 0, in callgrind_notified", 0},
     {"callgrind-flush", KEY_FLUSH, "N", 0,
@@ -111,6 +114,7 @@ static void defaults(struct options *o, struct bench *b)
     *o = (struct options){.suites = (1u << SUITES) - 1,
                           .pin = true,
                           .puts = -1,
+                          .rputs = -1,
                           .notified = -1,
                           .flushes = -1,
                           .locks = -1,
@@ -147,6 +151,8 @@ static long *calls_of(struct options *o, int key)
         return &o->flushes;
     case KEY_LOCK:
         return &o->locks;
+    case KEY_RPUT:
+        return &o->rputs;
     case KEY_NOTIFIED:
         return &o->notified;
     case KEY_ACC:
@@ -347,6 +353,8 @@ int main(int argc, char **argv)
     place_init(&b.place, b.rank, b.nprocs, o.pin);
     if (o.puts >= 0)
         rma_callgrind_put(b.all, o.puts);
+    if (o.rputs >= 0)
+        rma_callgrind_rput(b.all, o.rputs);
     if (o.notified >= 0)
         rma_callgrind_notified(b.all, o.notified);
     if (o.flushes >= 0)
@@ -355,7 +363,7 @@ int main(int argc, char **argv)
         rma_callgrind_lock(b.all, o.locks);
     if (o.accs >= 0)
         rma_callgrind_acc(b.all, o.accs);
-    if (o.puts < 0 && o.notified < 0 && o.flushes < 0 && o.locks < 0 && o.accs < 0) {
+    if (o.puts < 0 && o.rputs < 0 && o.notified < 0 && o.flushes < 0 && o.locks < 0 && o.accs < 0) {
         open_results(&o, &b);
         if (o.suites & suite_bit("memory"))
             rma_memory_first(&b);

@@ -76,6 +76,7 @@ void rma_active(struct bench *b);
  * one double and n of eight, each in one function, so that an instruction count can be taken of it.
  */
 void rma_callgrind_put(MPI_Comm all, long n);
+void rma_callgrind_rput(MPI_Comm all, long n);
 void rma_callgrind_notified(MPI_Comm all, long n);
 void rma_callgrind_flush(MPI_Comm all, long n);
 void rma_callgrind_lock(MPI_Comm all, long n);

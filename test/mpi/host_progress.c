@@ -105,6 +105,9 @@ int main(int argc, char **argv)
     const int level =
         MT_INIT_THREAD(argc, argv, wants_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
 
+    CHECK(argc == 1 || wants_threads || count_asked(argc, argv, pending_name) ||
+              count_asked(argc, argv, wait_name),
+          "there is no part %s", argv[1]);
     threads = wants_threads && level == MPI_THREAD_MULTIPLE;
     hp_world = MPI_COMM_WORLD;
     hp_make_buffers();

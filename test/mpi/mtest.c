@@ -313,7 +313,7 @@ static int make_window(struct mt_win *w, MPI_Info info, MPI_Comm comm)
 bool mt_is_asked(int argc, char **argv, const char *word)
 {
     bool is = false;
-    for (int i = 2; i < argc; i++)
+    for (int i = 1; i < argc; i++)
         is |= strcmp(argv[i], word) == 0;
     return is;
 }

@@ -105,7 +105,7 @@ uint64_t mt_rand(uint64_t n);                          /* shared sequence, 0 .. 
 const char *mt_path(void);
 bool mt_path_is(const char *path);
 
-/* Is the word among the program's arguments, behind the first? */
+/* Is the word among the program's arguments? */
 bool mt_is_asked(int argc, char **argv, const char *word);
 
 /* Are the processes on several nodes, real ones or those of MPIRMA_RANKS_PER_NODE? Collective. */

@@ -592,7 +592,8 @@ int main(int argc, char **argv)
         requests_alone(4000);
     } else if (mt_is_asked(argc, argv, "idle")) {
         idle();
-    } else if (mt_win_make(&other, MT_ALLOCATE, 8, 1, MPI_COMM_WORLD)) {
+    } else if (CHECK(argc == 1, "there is no part %s", argv[1]) &&
+               mt_win_make(&other, MT_ALLOCATE, 8, 1, MPI_COMM_WORLD)) {
         all_ways(MT_ALLOCATE);
         all_ways(MT_CREATE_MALLOC);
         behind_lock(MT_CREATE_MALLOC, 1, WHOLE);

@@ -51,7 +51,7 @@
  * Both exchange, so one comes behind the other. If C reads B, D sees A, and sends it. Otherwise B
  * reads C, or the initial false, and counts itself in request_npending once more, for the next call
  * for a request. */
-static _Atomic bool unsent_noted;
+_Atomic bool request_unsent_noted;
 
 static struct rma_req_list ended; /* of what the application has: request_advance notes them */
 
@@ -69,24 +69,18 @@ struct mpi_request *request_new(const char *func)
     return r;
 }
 
-/* Where one thread at a time is in MPI, it does B and C itself. */
-static bool is_noted(void)
+void request_note_unsent(void)
 {
-    return !mpi_state.threads && atomic_load_explicit(&unsent_noted, memory_order_relaxed);
-}
-
-void request_may_be_unsent(void)
-{
-    if (rma_requests_unsent(mpi_state.rma) && !is_noted() &&
-        !atomic_exchange_explicit(&unsent_noted, true, memory_order_release)) /* B */
+    if (rma_requests_unsent(mpi_state.rma) &&
+        !atomic_exchange_explicit(&request_unsent_noted, true, memory_order_release)) /* B */
         atomic_fetch_add_explicit(&request_npending, 1, memory_order_relaxed);
 }
 
 /* Before they are sent: what is left unsent from now on is noted again. */
 static void unsent_leaves(void)
 {
-    if (atomic_load_explicit(&unsent_noted, memory_order_relaxed) &&
-        atomic_exchange_explicit(&unsent_noted, false, memory_order_acquire)) /* C */
+    if (atomic_load_explicit(&request_unsent_noted, memory_order_relaxed) &&
+        atomic_exchange_explicit(&request_unsent_noted, false, memory_order_acquire)) /* C */
         atomic_fetch_sub_explicit(&request_npending, 1, memory_order_relaxed);
 }
 
@@ -96,11 +90,13 @@ static bool are_watched(void)
     return mpi_trace != NULL || engine_conf(mpi_state.engine)->strict;
 }
 
-MPI_Request request_complete(void)
+/* common_handle returns the handle that stands for what is complete at once, which request_complete
+ * returns from now on; MPI_REQUEST_NULL: every operation has its own. */
+static MPI_Request common_handle(void)
 {
-    const struct mpi_request *r = request_pool_shared();
-
-    return likely(r != NULL) && likely(!are_watched()) ? r->handle : MPI_REQUEST_NULL;
+    if (request_complete() == MPI_REQUEST_NULL || unlikely(are_watched()))
+        request_pool_use_shared(!are_watched());
+    return request_complete();
 }
 
 static const char *kind_of(const struct rma_op *op)
@@ -121,7 +117,7 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
     request_may_be_unsent();
     const bool complete = rma_req_held_only(&r->req) &&
                           atomic_load_explicit(&r->req.err, memory_order_relaxed) == MRMA_SUCCESS;
-    const MPI_Request handle = complete ? request_complete() : MPI_REQUEST_NULL;
+    const MPI_Request handle = complete ? common_handle() : MPI_REQUEST_NULL;
     if (likely(handle != MPI_REQUEST_NULL)) {
         request_pool_give(r);
         *request = handle;

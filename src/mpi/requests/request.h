@@ -42,11 +42,28 @@ int request_issued(struct mpi_request *r, const struct win_rec *rec, int err,
 
 /* request_complete returns the handle of every operation that is complete when its call returns;
  * MPI_REQUEST_NULL: there is none yet, or each operation has its own. Any thread. */
-MPI_Request request_complete(void);
+static inline MPI_Request request_complete(void)
+{
+    /* Pairs with request_pool_use_shared. */
+    const struct mpi_request *r = atomic_load_explicit(&request_common, memory_order_acquire);
+
+    return likely(r != NULL) ? r->handle : MPI_REQUEST_NULL;
+}
+
+extern MRMA_HIDDEN _Atomic bool request_unsent_noted;
+
+/* request_note_unsent is the part of request_may_be_unsent for the case that nothing is noted. */
+void request_note_unsent(void);
 
 /* request_may_be_unsent follows the issue of an operation whose request was not made by
- * request_new: if it has been left unsent, the next call for any request sends it. Any thread. */
-void request_may_be_unsent(void);
+ * request_new: if it has been left unsent, the next call for any request sends it. Any thread.
+ * Where one thread at a time is in MPI, it has noted and takes the note by itself. */
+static inline void request_may_be_unsent(void)
+{
+    if (unlikely(mpi_state.threads) ||
+        unlikely(!atomic_load_explicit(&request_unsent_noted, memory_order_relaxed)))
+        request_note_unsent();
+}
 
 /* request_finish is for a call that completes r, which has ended: *status, unless it is
  * MPI_STATUS_IGNORE, becomes the request's, but for MPI_ERROR. An error of the operation is told

@@ -22,6 +22,7 @@ enum { BITS_FIRST = 6, KEY_BITS = 64 };
 
 _Atomic(struct request_table *) request_table;
 _Atomic unsigned request_npending;
+_Atomic(struct mpi_request *) request_common;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mpi_request *unused, *all;
@@ -149,6 +150,13 @@ struct mpi_request *request_pool_shared(void)
     return atomic_load_explicit(&shared, memory_order_acquire);
 }
 
+/* (release: pairs with request_complete) */
+void request_pool_use_shared(bool use)
+{
+    atomic_store_explicit(&request_common, use ? request_pool_shared() : NULL,
+                          memory_order_release);
+}
+
 struct mpi_request *request_pool_take(void)
 {
     struct mpi_request *r = take_unused();
@@ -182,6 +190,7 @@ void request_pool_end(void)
     struct mpi_request *next;
 
     atomic_store_explicit(&request_table, NULL, memory_order_relaxed);
+    atomic_store_explicit(&request_common, NULL, memory_order_relaxed);
     atomic_store_explicit(&shared, NULL, memory_order_relaxed);
     for (; table != NULL; table = older) {
         older = table->older;

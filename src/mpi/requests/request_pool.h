@@ -81,6 +81,13 @@ void request_pool_give(struct mpi_request *r);
  * request_pool_take has returned one. */
 struct mpi_request *request_pool_shared(void);
 
+/* The request of request_pool_shared, where it is used; else NULL. */
+extern MRMA_HIDDEN _Atomic(struct mpi_request *) request_common;
+
+/* request_pool_use_shared sets request_common to that request, if there is one and use is true,
+ * else to NULL. Any thread. */
+void request_pool_use_shared(bool use);
+
 /* request_pool_orphan takes the window of rec, which goes away, out of all requests. */
 void request_pool_orphan(const struct win_rec *rec);
 

@@ -336,8 +336,8 @@ static int send_notification(struct origin_pair *pair)
  * reply tells that it has arrived; for any other nothing tells that before a flush. */
 static bool nothing_in_flight(const struct origin_pair *pair, enum pkt_op_kind kind)
 {
-    return pair->replies == pair->asks && pair->acks_seen == pair->acks_due &&
-           !pair->unsent.awaited && (pkt_fetches(kind) || !origin_is_unflushed(pair));
+    return !pair->unsent.awaited && pair->replies == pair->asks &&
+           pair->acks_seen == pair->acks_due && (pkt_fetches(kind) || !origin_is_unflushed(pair));
 }
 
 /* may_stay returns whether an operation with a request may wait in the open packet for others.

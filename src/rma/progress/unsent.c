@@ -27,14 +27,6 @@ void unsent_wake(struct rma *r)
     event_notify(rma_has_agent(r) ? &own->agent : &own->threads, r->env->doorbell_fd); /* B */
 }
 
-void unsent_await(struct rma *r, struct unsent *u)
-{
-    if (u->awaited)
-        return;
-    u->awaited = true;
-    atomic_fetch_add_explicit(&r->progress.unsent.awaited, 1, memory_order_relaxed);
-}
-
 /* leave_all lets all entries of the list leave; it puts back those that may not leave yet for want
  * of room. Returns whether any has left. */
 static bool leave_all(struct rma *r, struct list *leaving)

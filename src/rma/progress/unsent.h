@@ -90,7 +90,13 @@ static inline void unsent_retry(struct rma *r)
 
 /* unsent_await notes that u, which is entered, has an operation with a request: u leaves at the
  * latest when the program asks for any request. */
-void unsent_await(struct rma *r, struct unsent *u);
+static inline void unsent_await(struct rma *r, struct unsent *u)
+{
+    if (likely(u->awaited))
+        return;
+    u->awaited = true;
+    atomic_fetch_add_explicit(&r->progress.unsent.awaited, 1, memory_order_relaxed);
+}
 
 /* unsent_awaited returns whether anything entered has an operation with a request. Any thread may
  * call; a thread sees what it has entered itself. */
