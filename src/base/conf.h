@@ -51,6 +51,8 @@ struct conf_tune {
     int assisted_queue;         /* those that share one */
     int assisted_packet_max;    /* largest put or get that the target may do */
     int assisted_pieces;        /* its agent is woken for so many pieces */
+    int joint_copy;             /* smallest put or get that a target that waits takes part in, */
+    int joint_copy_private;     /* the same, where only the kernel lets it read the buffer */
     int rdma_min;               /* smallest put or get that the network does by itself, */
     int rdma_min_passive;       /* the same in passive target epochs, */
     int rdma_many;              /* and, in active ones, behind so many bytes by packet */

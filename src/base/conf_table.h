@@ -119,6 +119,13 @@
     ROW(assisted_pieces, "cma_pieces", BOUNDED("pieces", 1, INT_MAX), 256, \
         "an operation by cma on so many pieces at the target, of less than 2 KiB on average, " \
         "is done by the target's agent, from a packet, in passive target epochs") \
+    ROW(joint_copy, "joint_copy", COUNT("bytes"), 65536, \
+        "contiguous puts and gets of this size, and longer ones, are made by origin and target " \
+        "together if the target is of the same node and waits in a call of the library; `0`: " \
+        "none are") \
+    ROW(joint_copy_private, "joint_copy_private", COUNT("bytes"), 2097152, \
+        "the same where the target's memory is mapped and the origin's buffer is not from " \
+        "`MPI_Alloc_mem` or a window, so that the target copies by the kernel") \
     ROW(rdma_min, "rdma_min", THRESHOLD("bytes"), CONF_AUTO, \
         "contiguous puts and gets of this size, and longer ones, go by the provider's own " \
         "remote memory access ([the way of an " \

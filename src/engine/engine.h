@@ -71,7 +71,7 @@ void engine_trace(struct engine *e, struct trace *tr);
 /* What an engine counts, for MPIRMA_STATS: the one list of all counters. */
 enum {
     ENGINE_COUNTER_WINDOWS, /* the first */
-    ENGINE_COUNTERS = 49
+    ENGINE_COUNTERS = 51
 };
 extern const struct counter engine_counters[ENGINE_COUNTERS];
 

@@ -98,6 +98,7 @@ int engine_env_init(struct engine *e)
                               .host_progress = e->host_progress ? env_host_progress : NULL,
                               .say_call = e->say_call,
                               .polling = &e->own->polling,
+                              .board = &e->own->board,
                               .notices = (struct rma_notice *)(void *)e->own->notices,
                               .doorbell_fd = e->doorbell_fd,
                               .stripes = {e->own->stripes, fmutex_self(rec.started)}};

@@ -65,6 +65,7 @@ static int open_segment(struct engine *e, struct engine_peer *p, const struct pr
     p->shm.seg = seg;
     p->shm.pid = rec->seg.pid;
     p->peer.polling = &seg->polling;
+    p->peer.board = &seg->board;
     p->peer.notices = (const struct rma_notice *)(const void *)seg->notices;
     p->peer.stripes = (struct stripes){seg->stripes, e->env.stripes.self};
     p->peer.assisted_errno = cma_probe_peer(rec->seg.pid, rec->probe_addr, rec->probe_value);
@@ -77,6 +78,7 @@ static void be_self(struct engine *e, struct engine_peer *p)
 {
     p->peer.self = p->peer.node = true;
     p->peer.polling = &e->own->polling;
+    p->peer.board = &e->own->board;
     p->peer.notices = e->env.notices;
     p->peer.stripes = e->env.stripes;
 }

@@ -46,6 +46,10 @@
     X(notifications, "", "notifications that operations issued here raise at their targets",       \
       s->notified)                                                                                 \
     X(staged_puts, "", "small puts that another process copied to their place", s->staged)         \
+    X(joint_copies, "", "large puts and gets that were offered to their target, which waited",     \
+      s->joint)                                                                                    \
+    X(joint_chunks, "", "parts of such copies that this process has made for others",              \
+      s->joint_helped)                                                                             \
     X(packets_sent, "", "packets of every kind", c->packets_sent)                                  \
     X(packets_sent_bytes, "bytes", "packets_sent with their headers", c->bytes_sent)               \
     X(packets_received, "", "packets of every kind", c->packets_received)                          \

@@ -19,6 +19,7 @@
 #include "acc/stripe.h"
 #include "boot/boot.h"
 #include "ch3/ch3.h"
+#include "sys/joint_board.h"
 #include "sys/polling.h"
 
 struct trace;
@@ -125,7 +126,9 @@ struct rma_peer {
     bool attachable;         /* what it exports can be attached (probed once) */
     struct polling *polling; /* says whether it polls, and where it sleeps; NULL: it is not on this
                                 node */
-    int doorbell_fd;         /* rma_env's, with which it is woken */
+    struct joint_board *board;        /* where copies are published for it; NULL: none are */
+    _Atomic bool joint_refused;       /* it could not copy what was published for it */
+    int doorbell_fd;                  /* rma_env's, with which it is woken */
     const struct rma_notice *notices; /* RMA_NOTICES of them, where polling is not NULL */
     struct stripes stripes;           /* its accumulate locks */
     struct polling_seen polls;        /* what is known of the rounds of its host */
@@ -312,6 +315,7 @@ struct rma_env {
     void (*say_call)(char *text, size_t len);
 
     struct polling *polling;    /* this process's own, which its peers see */
+    struct joint_board *board;  /* the same; NULL: it takes no part in others' copies */
     struct rma_notice *notices; /* the same: RMA_NOTICES of them */
     /* Doorbells of the events in polling, for a thread that also blocks on descriptors: bell of the
      * application's threads, agent_bell of the agent. They are open before a channel has

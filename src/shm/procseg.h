@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * procseg.h - the segment in which a process meets its node peers: where its
- * threads sleep, its accumulate locks, the rings that others send through, and what it tells them
- * of the windows that are being made (rma/env.h).
+ * threads sleep, the copies that others make together with it, its accumulate locks, the rings that
+ * others send through, and what it tells them of the windows that are being made (rma/env.h).
  *
  * Each process has one. It has a fixed size, is committed at creation, and is mapped by every peer
  * that shares a window. A sender makes a ring in its own shared memory and announces it here: it
@@ -37,6 +37,7 @@
 #include <stdalign.h>
 
 #include "shm/heap.h"
+#include "sys/joint_board.h"
 #include "sys/polling.h"
 #include "sys/fmutex.h"
 
@@ -46,7 +47,7 @@ enum {
     PROCSEG_NOTICE_BYTES = 128,
     PROCSEG_NOTICES = 64
 };
-#define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6134)
+#define PROCSEG_MAGIC UINT64_C(0x6d70692d726d6135)
 
 /* What the receiver has done with a ring. */
 enum procseg_ring_state {
@@ -68,6 +69,7 @@ struct procseg {
     uint64_t magic;
     uint64_t uid;
     struct polling polling;
+    struct joint_board board;
     alignas(MRMA_CACHE_LINE) _Atomic uint32_t nrings; /* announced so far */
     struct procseg_ring rings[PROCSEG_RINGS];
     struct fmutex stripes[PROCSEG_STRIPES];

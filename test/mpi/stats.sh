@@ -33,7 +33,7 @@ import csv, json, sys
 path, n, text, csv_name, json_name = sys.argv[1], int(sys.argv[2]), *sys.argv[3:]
 kind = {"auto": "mapped", "packets": "shm_packets", "net": "net_packets"}[path]
 # Of all targets but the process itself, whose memory is mapped; one of these.
-routes = {"auto": {"stage > ready > mapped"}, "packets": {"ready > shm-packets"}, "net": {"ready > rdma", "ready > net-packets"}}[path]
+routes = {"auto": {"stage > ready > joint > mapped"}, "packets": {"ready > shm-packets"}, "net": {"ready > rdma", "ready > net-packets"}}[path]
 wrong = []
 
 def check(good, *what):

@@ -274,7 +274,8 @@ static void init_peers(struct fabric_proc *p)
         sim_peer_init(&fp->peer, &p->self, i, !p->fabric->opts.no_assist,
                       &(struct sim_places){&seg->polling,
                                            {seg->stripes, fmutex_self(procstart_of(0))},
-                                           (const void *)seg->notices});
+                                           (const void *)seg->notices,
+                                           &seg->board});
         ch3_vc_init(&fp->peer.vc, &p->ch3, &p->channel, &fp->shm, fp);
     }
 }
@@ -288,6 +289,7 @@ static void init_env(struct fabric_proc *p)
                               .peer_alive = peer_alive,
                               .agent_start = agent_start,
                               .polling = &p->seg->polling,
+                              .board = &p->seg->board,
                               .notices = (void *)p->seg->notices,
                               .stripes = {p->seg->stripes, fmutex_self(procstart_of(0))}};
     sim_self_env(&p->self, &p->env);

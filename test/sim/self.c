@@ -56,6 +56,7 @@ void sim_peer_init(struct rma_peer *peer, const struct sim_self *self, int rank,
                               .node = me,
                               .assisted = assisted,
                               .polling = its->polling,
+                              .board = its->board,
                               .notices = its->notices,
                               .stripes = its->stripes};
 }

@@ -30,6 +30,7 @@ struct sim_places {
     struct polling *polling;
     struct stripes stripes;
     const struct rma_notice *notices;
+    struct joint_board *board; /* NULL: none */
 };
 
 /* sim_peer_init sets up *peer as the process of that rank, as self sees it; assisted: its

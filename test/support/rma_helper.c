@@ -130,6 +130,7 @@ struct hand *hand_new(const struct hand_shared *s, int rank)
                           .rank = rank,
                           .nproc = s->n,
                           .disp_unit = 1,
+                          .joint_min = SIZE_MAX,
                           .hints = win_hints_default(),
                           .dynamic = true,
                           .flavor = WIN_DYNAMIC,

@@ -26,6 +26,7 @@
 #include "rma/origin/pair.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/deferred.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
@@ -281,6 +282,7 @@ static void drop_target(struct win *w, struct rma_target *t)
     if (w->queued && t->peer) /* there may be some after a peer has died */
         ch3_vc_drop(&t->peer->vc, &w->queued);
     deferred_drop(t);
+    joint_drop(w, t);
     assisted_drop(t);
     origin_pair_free(t);
     target_free_origin(t);
@@ -308,6 +310,7 @@ void win_free_targets(struct win *w)
     }
     for (int i = 0; i < w->nlocal; i++)
         drop_target(w, &w->local[i]);
+    joint_unmap(w->rma);
     target_table_clear(&w->targets);
     free(w->local);
     free(w->memory_ranks);

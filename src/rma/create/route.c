@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "rma/create/win_create.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/strict/strict.h"
 #include "rma/traced/traced_path.h"
@@ -18,8 +19,8 @@ enum { NUMBER_STAGES = 4, NUMBER_STRICT = 8, NUMBER_TRACED = 16, NUMBERS = 32 };
 enum { NUMBER_NET = NUMBER_STAGES };
 static_assert((int)PATH_COUNT <= (int)NUMBER_STAGES, "the path is in the lowest bits");
 
-/* has_stages returns whether the targets have stages that anybody uses. Strict mode does not use
- * them, since it checks at once what the target allows. */
+/* has_stages returns whether the targets have stages that anybody uses, and copies are published
+ * for them. In strict mode neither is so, since that checks at once what the target allows. */
 static bool has_stages(const struct route_facts *facts)
 {
     return (facts->path == PATH_MAPPED || facts->path == PATH_ASSISTED) && !facts->dynamic &&
@@ -52,6 +53,8 @@ void route_build(struct route *r, const struct route_facts *facts)
         add(r, &strict_path);
     if (facts->traced)
         add(r, &traced_path);
+    if (stages)
+        add(r, &path_joint);
     add(r, net ? &path_net_packets : ways[facts->path]);
 }
 
@@ -85,6 +88,8 @@ void route_list(uint32_t numbers, char *buf, size_t len)
 
 void win_make_routes(struct win *w)
 {
+    const int joint = w->rma->conf->tune.joint_copy;
+    w->joint_min = joint && !w->dynamic && !w->strict ? (size_t)joint : SIZE_MAX;
     for (int i = 0; i < ROUTES; i++) {
         const bool net = i == ROUTE_NET_PACKETS;
         route_build(&w->routes[i],

@@ -49,14 +49,23 @@ MRMA_INLINE char *fast_find(const struct win *w, const struct rma_target *t, int
 
 /* ---- put and get (MPI 4.1, 12.3.1 and 12.3.2): len contiguous bytes ---- */
 
+/* fast_copy does what copy_whole does. False: the target may take part in so large a copy
+ * (path/joint.h), and nothing was done. */
+MRMA_INLINE bool fast_copy(const struct win *w, void *to, const void *from, size_t len)
+{
+    if (unlikely(len != 8 && len >= w->joint_min))
+        return false;
+    copy_whole(to, from, len);
+    return true;
+}
+
 /* fast_put does MPI_Put of len contiguous bytes. False: nothing was done. */
 MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t disp, size_t len)
 {
     char *to = fast_find(w, win_peek(w, target), disp, len);
-    if (unlikely(!to))
+    if (unlikely(!to || !fast_copy(w, to, from, len)))
         return false;
     win_count(w, COUNTED_MAPPED, len);
-    copy_whole(to, from, len);
     win_set_dirty(w);
     return true;
 }
@@ -97,10 +106,9 @@ static inline bool fast_put_packed(struct win *w, const void *from, int target, 
 MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, size_t len)
 {
     const char *from = fast_find(w, win_peek(w, target), disp, len);
-    if (unlikely(!from))
+    if (unlikely(!from || !fast_copy(w, to, from, len)))
         return false;
     win_count(w, COUNTED_MAPPED, len);
-    copy_whole(to, from, len);
     return true;
 }
 
@@ -274,8 +282,8 @@ MRMA_INLINE bool fast_unlock(struct win *w, int rank)
     const uint8_t lock = t->lock;
     if (unlikely(epoch_now(&w->epoch) != EPOCH_LOCK ||
                  !atomic_load_explicit(&w->lock_quick, memory_order_relaxed) ||
-                 (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) ||
-                 t->sent != SENT_NOTHING || win_count_short_call(w)))
+                 (lock != WIN_LOCK_SHARED && lock != WIN_LOCK_EXCLUSIVE) || w->nsent ||
+                 win_count_short_call(w)))
         return false;
     lockword_release(&t->ctl->lock, lock == WIN_LOCK_EXCLUSIVE);
     lock_notify(t);

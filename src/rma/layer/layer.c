@@ -18,6 +18,7 @@
 #include "rma/origin/outstanding.h"
 #include "rma/origin/pair.h"
 #include "rma/path/deferred.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/progress/hooks.h"
 #include "rma/progress/lost.h"
@@ -43,6 +44,7 @@ static void lose(struct win *w, struct rma_target *t)
 
 static const struct progress_hooks hooks = {
     .grant_locks = target_grant_locks,
+    .help = joint_help,
     .requests_due = requests_due,
     .fail_requests = origin_fail_all,
     .awaits = hang_awaits,
@@ -140,6 +142,7 @@ void rma_fini(struct rma *r)
     for (uint32_t i = 0; i < r->nwins; i++)
         if (r->wins[i])
             win_delete(r->wins[i]);
+    joint_unmap(r);
     abandoned_fini(r);
     ctl_blocks_fini(r);
     proc_tables_fini(r);

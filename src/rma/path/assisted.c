@@ -62,6 +62,7 @@
 #include "rma/origin/pair_ops.h"
 #include "rma/origin/passive_epoch.h"
 #include "rma/origin/refused.h"
+#include "sys/cma.h"
 #include "sys/cma_queue.h"
 #include "dtype/dtype.h"
 #include "rma/path/acc_atomic.h"
@@ -300,6 +301,15 @@ static int copy_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
     if (unlikely(err))
         return err;
     err = assisted_by_kernel(t->peer, w->rma->log, kind, t->vaddr + (uint64_t)offset, op);
+    return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
+}
+
+int assisted_copy_bytes(struct win *w, struct rma_target *t, bool write, void *here, int64_t offset,
+                        size_t len)
+{
+    int err = look_now_and_then(w, t);
+    if (likely(!err))
+        err = cma_copy(t->peer->pid, w->rma->log, write, here, t->vaddr + (uint64_t)offset, len);
     return likely(err != MRMA_ERR_PROC_FAILED) ? err : found_dead(w, t);
 }
 

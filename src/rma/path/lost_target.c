@@ -12,6 +12,7 @@
  * (doc/memory-ordering.md). Locks: path_lose is called under the engine's.
  */
 #include "base/err.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/progress/wait.h"
 #include "rma/win/path_ops.h"
@@ -56,6 +57,8 @@ void path_lose(struct win *w, struct rma_target *t)
     atomic_store_explicit(&t->fast_size, 0, memory_order_relaxed);
     atomic_store_explicit(&t->route, &path_lost_route, memory_order_relaxed);
     assisted_lose(w, t);
+    joint_drop(w, t);
+    joint_lose_peer(w->rma, t->peer);
     atomic_store_explicit(&w->lock_quick, false, memory_order_relaxed);
     win_set_flush_quick(w);
 }

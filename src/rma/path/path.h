@@ -70,6 +70,12 @@ int assisted_settle(struct win *w, struct rma_target *t);
  */
 int assisted_settle_all(struct win *w);
 
+/* assisted_copy_bytes lets the kernel copy len bytes between memory here and the target's, from
+ * byte offset of its window memory on: to the target if write is true. Returns the errors of
+ * sys/cma.h. Without the engine's lock. */
+int assisted_copy_bytes(struct win *w, struct rma_target *t, bool write, void *here, int64_t offset,
+                        size_t len);
+
 /* assisted_end_all forgets what was sent in the passive target epoch of all targets, which is over,
  * with or without an error. */
 void assisted_end_all(struct win *w);

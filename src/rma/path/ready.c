@@ -12,6 +12,7 @@
  */
 #include "base/err.h"
 #include "rma/path/deferred.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/traced/traced_path.h"
 #include "rma/win/region.h"
@@ -20,6 +21,8 @@
 static int ready_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                          const struct rma_op *op, int64_t offset, size_t len)
 {
+    if (unlikely(len >= w->joint_min && !target_ready(w, t)))
+        joint_await_access(w, t);
     int err = target_ready(w, t) ? MRMA_SUCCESS : epoch_access(w, t);
     if (!err && deferred_wait(t) && deferred_add(w, t, kind, op, offset, len, &err)) {
         traced_elsewhere(w, t, kind, op, len);

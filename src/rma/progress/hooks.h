@@ -14,13 +14,18 @@ struct rma_target;
 struct rma_wait;
 struct win;
 
-/* All are called under the engine's lock, except report_wait. None waits for a call of another
- * process. */
+/* All are called under the engine's lock, except help and report_wait. None waits for a call of
+ * another process. */
 struct progress_hooks {
     /* grant_locks is called in every round while packets wait for a lock of this process
      * (rma.lock_wins is not empty): it grants the locks that can be granted. Returns whether it has
      * granted any. */
     bool (*grant_locks)(struct rma *r);
+
+    /* help copies a part of what others have published for this process (sys/joint_board.h), in
+     * rounds of waits while something is published. Returns whether there was a part left. Without
+     * the engine's lock. */
+    bool (*help)(struct rma *r);
 
     /* requests_due returns whether anybody awaits something in w: that replies come or, for a
      * request, notifications, that large operations leave, or that a lock of this process is

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "rma/win/win.h"
+#include "sys/joint_board.h"
 
 /* rma_poll does one round of progress if no other thread is doing one: it delivers packets that
  * have come, sends what is queued, and grants locks that packets wait for. Returns whether anything
@@ -92,5 +93,28 @@ uint64_t rma_agent_limit(const struct rma *r);
 /* rma_agent_loop is what the agent's thread does: it serves packets and sleeps, in turns. Returns
  * when *stop is set, after which somebody wakes the agent's event. */
 void rma_agent_loop(struct rma *r, const _Atomic bool *stop);
+
+/* rma_board returns the board on which this process takes part in the copies of others while it
+ * waits, or NULL: it takes no part, since it may have no processor meanwhile. */
+static inline struct joint_board *rma_board(const struct rma *r)
+{
+    return r->progress.oversubscribed || r->env->idle ? NULL : r->env->board;
+}
+
+/* rma_help_begin says on that board that the calling thread waits from now on, and returns it. */
+static inline struct joint_board *rma_help_begin(const struct rma *r)
+{
+    struct joint_board *board = rma_board(r);
+    if (board)
+        joint_help_begin(board, !r->threads);
+    return board;
+}
+
+/* rma_help_end ends what rma_help_begin, which has returned board, has begun. */
+static inline void rma_help_end(const struct rma *r, struct joint_board *board)
+{
+    if (board)
+        joint_help_end(board, !r->threads);
+}
 
 #endif

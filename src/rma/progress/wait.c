@@ -271,6 +271,12 @@ static bool sleep_watching(struct win *w, const struct rma_wait *wait, const int
     return woken;
 }
 
+/* help_others takes part in the copies of others. Returns whether there was something to do. */
+static bool help_others(struct rma *r, const struct joint_board *board)
+{
+    return unlikely(board && joint_open(board)) && r->progress.hooks->help(r);
+}
+
 /* sleep_once sleeps once. polled says that this thread has announced that it polls packets.
  * *watching is set if it is the watcher from now on. Returns whether a descriptor has woken it. */
 static bool sleep_once(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
@@ -357,7 +363,8 @@ static uint64_t look_at_clock(struct rma *r, struct rounds *n, bool moved)
     return now;
 }
 
-static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bool *watching)
+static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bool *watching,
+                     struct joint_board *board)
 {
     struct rma *r = w->rma;
     const uint64_t yield_ns = r->progress.oversubscribed ? YIELD_NS_OVERSUBSCRIBED : YIELD_NS_ALONE;
@@ -370,7 +377,8 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
     bool served = false;
     rma_advance_host(r, r->clock());
     while (!check(r, wait)) {
-        const bool moved = rma_progress(r);
+        const bool polled_now = rma_progress(r);
+        const bool moved = help_others(r, board) || polled_now;
         served |= moved;
         if (!is_look_due(r, &rounds, moved))
             continue;
@@ -396,7 +404,10 @@ static int wait_long(struct win *w, const struct rma_wait *wait, bool polled, bo
             continue;
         /* If the provider receives a put by itself, only the descriptor tells of that: it is
          * readable for each piece of the put. */
+        rma_help_end(r, board);
         served = sleep_once(w, wait, polled, watching);
+        if (board)
+            joint_help_begin(board, !r->threads);
         rounds.yields.left = 0;
     }
     return MRMA_SUCCESS;
@@ -408,6 +419,7 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
     const int spins =
         r->progress.oversubscribed || r->env->idle ? SPINS_OVERSUBSCRIBED : SPINS_ALONE;
     bool packets = r->progress.packets, watching = false;
+    struct joint_board *board = rma_help_begin(r);
     if (packets)
         rma_polling_begin(r);
     int err = MRMA_SUCCESS, i = 0;
@@ -419,13 +431,15 @@ int rma_wait_until(struct win *w, const struct rma_wait *wait)
             (void)rma_poll(r);
         if (unlikely(i % RMA_ROUNDS_PER_HOST == RMA_ROUNDS_PER_HOST - 1))
             rma_advance_host(r, r->clock());
+        (void)help_others(r, board);
         done = check(r, wait);
     }
     rma_count_wait(r, (unsigned)i % RMA_ROUNDS_PER_HOST);
     if (!done)
-        err = wait_long(w, wait, packets, &watching);
+        err = wait_long(w, wait, packets, &watching, board);
     if (watching)
         watch_end(r);
+    rma_help_end(r, board);
     if (packets)
         rma_polling_end(r);
     return err;

@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#include "rma/progress/progress.h"
+
 struct rma;
 struct rma_target;
 struct win;
@@ -76,15 +78,18 @@ void rma_check_waiting(struct rma *r);
 /* RMA_SPIN_UNTIL is the first part of a wait that is expected to be as short as the way of a cache
  * line between two processors: the condition is evaluated in place, at most RMA_SPINS_INLINE times,
  * without a call between the peer's store and the next step. Where packets must be polled or
- * processors are few it is not evaluated at all. rma_wait_until must follow if the condition is not
- * true then. */
+ * processors are few it is not evaluated at all. The thread counts as one that waits
+ * (rma_help_begin), though it takes part in copies only in rma_wait_until. rma_wait_until must
+ * follow if the condition is not true then. */
 enum { RMA_SPINS_INLINE = 512 };
-#define RMA_SPIN_UNTIL(rma, condition)                                                        \
-    do {                                                                                      \
-        const bool spin_ =                                                                    \
-            atomic_load_explicit(&(rma)->progress.spin_inline, memory_order_relaxed);         \
-        for (int spins_ = spin_ ? RMA_SPINS_INLINE : 0; spins_ > 0 && !(condition); spins_--) \
-            ;                                                                                 \
+#define RMA_SPIN_UNTIL(rma, condition)                                                  \
+    do {                                                                                \
+        if (atomic_load_explicit(&(rma)->progress.spin_inline, memory_order_relaxed)) { \
+            struct joint_board *const board_ = rma_help_begin(rma);                     \
+            for (int spins_ = RMA_SPINS_INLINE; spins_ > 0 && !(condition); spins_--)   \
+                ;                                                                       \
+            rma_help_end(rma, board_);                                                  \
+        }                                                                               \
     } while (0)
 
 #endif

@@ -30,6 +30,7 @@
 #include "rma/sync/fence_counts.h"
 #include "rma/sync/sync.h"
 #include "rma/path/deferred.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/path/stage.h"
 #include "rma/target/target.h"
@@ -69,7 +70,7 @@ static void expose(struct win *w, uint32_t phase)
 }
 
 /* issue_waiting issues operations that wait for their target, or for others that share a system
- * call, since they belong to the phase that ends. */
+ * call, and completes those that targets take part in, since they belong to the phase that ends. */
 static int issue_waiting(struct win *w)
 {
     int err = MRMA_SUCCESS;
@@ -78,7 +79,9 @@ static int issue_waiting(struct win *w)
         err = deferred_end(w);
         origin_set_closing(w, false);
     }
+    const int ended = joint_end(w, NULL);
     const int gathered = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
+    err = err ? err : ended;
     return err ? err : gathered;
 }
 

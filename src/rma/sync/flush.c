@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "rma/origin/outstanding.h"
 #include "rma/path/deferred.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
@@ -43,15 +44,16 @@ int rma_flush_all(struct win *w, bool local)
     if (unlikely(!epoch_is_passive(&w->epoch)))
         return MRMA_ERR_RMA_SYNC;
     strict_completed(w, NULL, local);
+    const int ended = joint_end(w, NULL);
     if (!local)
         win_full_fence(w);
     if (win_count_call(w))
         rma_look_around(w);
     if (likely(!w->npackets && !w->nsent && !win_has_lost(w)))
-        return MRMA_SUCCESS;
+        return ended;
     const int carried = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
     int err = assisted_settle_all(w);
-    err = err ? err : carried;
+    err = ended ? ended : err ? err : carried;
     if (!w->npackets && !w->nsent) /* nothing went by packet */
         return err ? err : win_lost_error(w);
     const int flushed = origin_flush(w, NULL, local);
@@ -82,8 +84,9 @@ int rma_sync(struct win *w)
         rma_look_around(w);
     if (likely((!w->npackets && !w->nsent) || !epoch_is_passive(&w->epoch)))
         return MRMA_SUCCESS;
+    const int ended = joint_end(w, NULL);
     const int settled = assisted_settle_all(w);
     const int carried = deferred_end(w);
     const int pushed = origin_push(w);
-    return settled ? settled : carried ? carried : pushed;
+    return ended ? ended : settled ? settled : carried ? carried : pushed;
 }

@@ -20,6 +20,7 @@
 #include "rma/origin/outstanding.h"
 #include "rma/origin/passive_epoch.h"
 #include "rma/path/deferred.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/progress.h"
@@ -171,8 +172,9 @@ int rma_unlock_all(struct win *w)
         rma_look_around(w);
     const int broken = strict_unlock_all(w);
     const int carried = deferred_any(w) ? deferred_end(w) : MRMA_SUCCESS;
+    const int joint = joint_end(w, NULL);
     int err = w->nsent ? assisted_settle_all(w) : MRMA_SUCCESS;
-    err = err ? err : carried;
+    err = carried ? carried : joint ? joint : err;
     const int ended = w->npackets || w->nsent ? origin_unlock_all(w) : MRMA_SUCCESS;
     err = err ? err : ended;
     assisted_end_all(w);

@@ -17,6 +17,7 @@
 #include "rma/origin/active_epoch.h"
 #include "rma/origin/refused.h"
 #include "rma/path/deferred.h"
+#include "rma/path/joint.h"
 #include "rma/progress/progress.h"
 #include "rma/progress/wait.h"
 #include "rma/strict/strict.h"
@@ -97,8 +98,9 @@ int rma_complete(struct win *w)
         rma_look_around(w);
     strict_completed(w, NULL, false);
     int err = unlikely(deferred_any(w)) ? deferred_end(w) : MRMA_SUCCESS;
+    const int joint = joint_end(w, NULL);
     const int ended = w->npackets ? origin_complete_begin(w) : MRMA_SUCCESS;
-    err = err ? err : ended;
+    err = err ? err : joint ? joint : ended;
     for (int i = 0; i < g->n; i++) {
         struct rma_target *t = win_peek(w, g->ranks[i]);
         const int told = target_sync(t)->complete(w, t);

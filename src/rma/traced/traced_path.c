@@ -69,6 +69,8 @@ uint64_t traced_issue(struct win *w, struct rma_target *t, enum pkt_op_kind kind
 /* done_here returns whether this process has done all that the operation asks for. */
 static bool done_here(const struct rma_target *t)
 {
+    if (atomic_load_explicit(&t->joint, memory_order_relaxed)) /* the operation may be published */
+        return false;
     return t->path == PATH_MAPPED || (t->path == PATH_ASSISTED && t->sent == SENT_NOTHING);
 }
 

@@ -18,7 +18,8 @@
  * them serves a target is decided once, when the target is made (create/node_targets.c, remote.c).
  * The filters are, in the order in which they stand in a route: the one for targets with stages
  * (path/stage.c), the one for targets that are not known to be accessible (path/ready.c), that of
- * MPIRMA_STRICT (strict/strict_path.c), and that of MPIRMA_TRACE (traced/traced_path.c). Operations
+ * MPIRMA_STRICT (strict/strict_path.c), that of MPIRMA_TRACE (traced/traced_path.c), and the one
+ * that lets a target of this node take part in large copies (path/joint.c). Operations
  * (path/operations.c) and the calls that complete them (sync/flush.c, sync/by_memory.c,
  * sync/by_packets.c) enter the route and do not ask what is in it. The commonest operations on
  * mapped memory do not enter a route at all (fast.h).
@@ -74,7 +75,7 @@ struct path_ops {
     int (*unlock)(struct win *w, struct rma_target *t);
 };
 
-enum { ROUTE_MAX = 5, ROUTE_TEXT = 64 };
+enum { ROUTE_MAX = 6, ROUTE_TEXT = 64 };
 
 struct route {
     const struct path_ops *ops[ROUTE_MAX];

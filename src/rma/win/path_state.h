@@ -3,12 +3,14 @@
  * path_state.h - what src/rma/path keeps in struct win and struct rma_target. Nobody else touches
  * it.
  *
- * Locks: stage.c names them for stages, deferred.h and assisted.c for the other fields.
+ * Locks: stage.c names them for stages, deferred.h, joint.h and
+ * assisted.c for the other fields.
  */
 #ifndef MRMA_RMA_WIN_PATH_STATE_H
 #define MRMA_RMA_WIN_PATH_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,13 +18,51 @@
 #include "rma/win/progress_state.h"
 
 struct cma_queue;
+struct rma_target;
 struct win;
 struct win_stage;
 
+enum { JOINT_OWN = 32, JOINT_MAPPED = 8 };
+
+/* An operation that this process has published: joint.c. */
+struct joint_own {
+    struct win *win; /* NULL: the entry is free */
+    struct rma_target *target;
+    void *buf;       /* the side here; */
+    int64_t offset;  /* the side there, from the beginning of the target's memory */
+    int place;       /* on the target's board */
+    uint32_t number; /* changes with each use of the entry */
+    int err;         /* of a chunk that this process has copied */
+    bool put;        /* not a get */
+    bool redone;     /* a thread makes the whole copy once more */
+};
+
+/* A buffer of another process that is mapped here: joint_help.c. */
+struct joint_mapped {
+    void *handle; /* of rma_env.mem_map; NULL: none */
+    uint64_t used;
+};
+
+/* A process that was seen alive: joint_help.c. */
+struct joint_seen {
+    int32_t pid;
+    uint32_t started;
+    uint64_t at;
+};
+
+/* In struct rma. */
+struct path_rma {
+    struct joint_own own[JOINT_OWN];
+    struct joint_mapped mapped[JOINT_MAPPED];
+    struct joint_seen seen;
+    uint32_t started; /* when this process began; 0: not asked yet, or not known */
+};
+
 /* In struct win. */
 struct path_win {
-    uint32_t ndeferring;   /* how many targets have deferred operations: deferred.h */
-    struct list deferring; /* these targets; not initialised if there are none */
+    _Atomic uint32_t njoint; /* how many entries of path_rma.own are the window's */
+    uint32_t ndeferring;     /* how many targets have deferred operations: deferred.h */
+    struct list deferring;   /* these targets; not initialised if there are none */
 };
 
 /* In struct rma_target. */

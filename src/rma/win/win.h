@@ -107,6 +107,7 @@ struct rma_target {
     _Atomic size_t plain_max;
     uint64_t vaddr;              /* its own address of base */
     struct region_view *regions; /* dynamic windows: its regions, where ctl is not NULL: region.h */
+    _Atomic uint32_t joint; /* operations of this process on it that are published: path/joint.h */
     int rank;
     bool lost;         /* its process is lost, as far as this one knows: lost.h. Under the engine's
                           lock */
@@ -164,7 +165,8 @@ struct win {
     struct epoch epoch;
     struct pace look_pace; /* says when rma_look_around is due: win_count_call */
     int nlocks;
-    _Atomic uint32_t nsent;      /* kernel-assisted targets with something under way */
+    _Atomic uint32_t nsent;      /* kernel-assisted targets with something under way, and operations
+                                    that are published for their targets: path/joint.h */
     struct target_table targets; /* win_peek, win_target */
 
     /* ---- fixed at creation: all else ---- */
@@ -184,9 +186,11 @@ struct win {
         counts_in; /* their barrier counts arrivals in one word (sync/barrier.c), and who comes last
                        copies what is staged for all; they agree on this */
     int npackets;  /* ranks reached by packets, made or not */
-    bool has_assisted;           /* some memory peers are kernel-assisted */
-    bool assisted;               /* this process is such a target */
-    bool exports;                /* dynamic: what is attached to it is exported for others */
+    bool has_assisted; /* some memory peers are kernel-assisted */
+    bool assisted;     /* this process is such a target */
+    size_t joint_min;  /* puts and gets of so many bytes may be published for their target:
+                                    path/joint.h; SIZE_MAX: none */
+    bool exports;      /* dynamic: what is attached to it is exported for others */
     struct region_view *regions; /* dynamic: this process's own: region.h */
     struct route routes[ROUTES]; /* the routes of its targets, by their path */
 
@@ -238,6 +242,7 @@ struct rma {
     bool threads;            /* several threads of the application may call */
     _Atomic bool concurrent; /* threads, or an agent runs: take the lock */
     struct progress_rma progress;
+    struct path_rma path_side;
     struct elock lock;      /* the engine's: rma_enter */
     struct list ctl_blocks; /* ctl_blocks.h */
     struct list abandoned;  /* create/abandoned.h */

@@ -35,15 +35,17 @@ struct rma_stats {
     alignas(MRMA_CACHE_LINE) struct win_stats paths; /* operations issued here, of all windows */
     uint64_t notified; /* notifications by operations issued here: notify.h */
     _Atomic uint64_t windows;
-    uint64_t assisted_packets;   /* operations to kernel-assisted targets that went by packet:
+    uint64_t assisted_packets;     /* operations to kernel-assisted targets that went by packet:
                                     assisted.c */
-    _Atomic uint64_t unattached; /* operations on mapped targets that the kernel did:
+    _Atomic uint64_t unattached;   /* operations on mapped targets that the kernel did:
                                     xpmem_path.c */
-    uint64_t staged;             /* small puts to memory peers that did not wait for the post */
-    uint64_t parked;             /* packets that came before their epoch was open */
-    uint64_t acks;               /* acknowledgements received */
-    _Atomic uint64_t lock_waits; /* lock requests that found the lock taken */
-    _Atomic uint64_t sleeps;     /* futex sleeps of application threads */
+    uint64_t staged;               /* small puts to memory peers that did not wait for the post */
+    uint64_t joint;                /* puts and gets that were published for their target: joint.h */
+    _Atomic uint64_t joint_helped; /* chunks that this process has copied for others */
+    uint64_t parked;               /* packets that came before their epoch was open */
+    uint64_t acks;                 /* acknowledgements received */
+    _Atomic uint64_t lock_waits;   /* lock requests that found the lock taken */
+    _Atomic uint64_t sleeps;       /* futex sleeps of application threads */
     uint64_t agent_wakeups;
     _Atomic uint64_t host_served;  /* entries into the host's progress that moved something */
     uint64_t late;                 /* packets for windows that had ended; nobody waited for them */

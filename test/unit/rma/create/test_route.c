@@ -7,6 +7,7 @@
 #include "test/support/base_helper.h"
 
 #include "rma/create/route.h"
+#include "rma/path/joint.h"
 #include "rma/path/path.h"
 #include "rma/strict/strict.h"
 #include "rma/traced/traced_path.h"
@@ -26,14 +27,14 @@ static void is(struct route_facts facts, const char *text, const struct path_ops
 static void test_filters(void **state)
 {
     (void)state;
-    is((struct route_facts){.path = PATH_MAPPED}, "stage > ready > mapped", &path_mapped);
+    is((struct route_facts){.path = PATH_MAPPED}, "stage > ready > joint > mapped", &path_joint);
     is((struct route_facts){.path = PATH_MAPPED, .dynamic = true}, "ready > mapped", &path_mapped);
     is((struct route_facts){.path = PATH_MAPPED, .strict = true}, "ready > strict > mapped",
        &strict_path);
-    is((struct route_facts){.path = PATH_ASSISTED}, "stage > ready > cma", &path_stage);
+    is((struct route_facts){.path = PATH_ASSISTED}, "stage > ready > joint > cma", &path_stage);
     is((struct route_facts){.path = PATH_ASSISTED, .dynamic = true}, "ready > cma", &path_assisted);
-    is((struct route_facts){.path = PATH_ASSISTED, .traced = true}, "stage > ready > traced > cma",
-       &path_stage);
+    is((struct route_facts){.path = PATH_ASSISTED, .traced = true},
+       "stage > ready > traced > joint > cma", &path_stage);
     is((struct route_facts){.path = PATH_PACKETS}, "ready > shm-packets", &path_packets);
     is((struct route_facts){.path = PATH_PACKETS, .net = true}, "ready > net-packets",
        &path_net_packets);
@@ -114,7 +115,7 @@ static void test_enter(void **state)
     atomic_init(&t.gen, 1);
     assert_ptr_equal(route_enter(&w, &t), &path_stage);
     target_set_ready(&w, &t);
-    assert_ptr_equal(route_enter(&w, &t), &path_mapped);
+    assert_ptr_equal(route_enter(&w, &t), &path_joint);
     win_next_gen(&w);
     assert_ptr_equal(route_enter(&w, &t), &path_stage);
 }

@@ -125,7 +125,8 @@ static void test_counts(void **state)
 /* 5 alone stays away from a barrier of one node. */
 static void barrier(struct fabric_proc *p, void *arg)
 {
-    static const char *const texts[] = {"to synchronize", "route stage > ready > mapped: rank 0-",
+    static const char *const texts[] = {"to synchronize",
+                                        "route stage > ready > joint > mapped: rank 0-",
                                         "not in the barrier: rank 5\n", NULL};
     struct win *w = make(p);
     (void)arg;
