@@ -20,7 +20,7 @@
 # The argument --threads in their place, with BUILD_SUFFIX=tsan and --enable-sanitizers=thread, runs
 # only test/mpi/testlist-threads: the programs in which several threads call MPI.
 # Warnings are errors where CI is set in the environment, or with --enable-werror.
-# With HOSTS="mpich" only one host, with CHECK=unit only the unit tests, with FORTRAN=no (host.sh) no Fortran of a short list; with
+# With HOSTS="mpich" only one host, with CHECK=unit only the unit tests, with CHECK=share only the list on the path "share", with FORTRAN=no (host.sh) no Fortran of a short list; with
 # BUILD_SUFFIX=asan and the argument --enable-sanitizers=address,undefined a build of
 # its own with sanitizers (all tests of both hosts then take about half an hour).
 
@@ -82,6 +82,10 @@ run_tests() {
     if test "$CHECK" = threads; then
         TESTLIST=$threads_list make -k check-TESTS check_PROGRAMS= check_DATA= \
             TESTS='test/lists/mpi-auto.tap test/lists/mpi-packets.tap'
+        return
+    fi
+    if test "$CHECK" = share; then
+        make -k check-lists check_PROGRAMS="$list_programs" mpi_taps=test/lists/mpi-share.tap
         return
     fi
     code=0
@@ -158,7 +162,7 @@ threads) make_target="libmpi-rma.la $(awk '/^[a-z]/ { sub(/\.sh$/, "", $1); prin
 unit) make_target=unit-programs ;;
 short)
     # Scripts have a program of the same name, and preload.sh has plain_rma.
-    make_target="libmpi-rma.la libmpi-rma-calls.la libmpi-rma-dlsym.la tools/mpi-rma-run tools/mpi-symbols $(awk -v fortran="${FORTRAN:-yes}" 'fortran == "no" && /^fort_/ { next }
+    make_target="libmpi-rma.la libmpi-rma-calls.la libmpi-rma-dlsym.la libmpi-rma-malloc.la tools/mpi-rma-run tools/mpi-symbols $(awk -v fortran="${FORTRAN:-yes}" 'fortran == "no" && /^fort_/ { next }
         /^[a-z]/ { sub(/\.sh$/, "", $1); sub(/^preload$/, "plain_rma", $1);
         print "test/mpi/" $1 }' "$short_list" | sort -u | tr '\n' ' ')"
     ;;

@@ -35,7 +35,7 @@ step() {
 build_packages="gcc libc6-dev make autoconf automake libtool pkg-config
     mpich libmpich-dev openmpi-bin libopenmpi-dev libhwloc-dev libfabric-dev python3"
 short_packages="$build_packages gfortran binutils util-linux iproute2"
-packages="$short_packages libcmocka-dev cmake python3-mpi4py valgrind
+packages="$short_packages libcmocka-dev cmake python3-mpi4py python3-numpy valgrind
     libopen-trace-format2-dev otf2-tools python3-otf2 python3-six mandoc python3-venv"
 # What only tests of traces look with.
 viewers="vite chromium"

@@ -192,7 +192,7 @@ mkdir -p "$where" || exit 1
 get_kernel
 make_initrd
 bootstrap
-make_target="libmpi-rma.la libmpi-rma-calls.la libmpi-rma-dlsym.la tools/mpi-rma-run tools/mpi-rma-info test/mpi/spool_check test/mpi/kill_victim $(
+make_target="libmpi-rma.la libmpi-rma-calls.la libmpi-rma-dlsym.la libmpi-rma-malloc.la tools/mpi-rma-run tools/mpi-rma-info test/mpi/spool_check test/mpi/kill_victim $(
     programs_of ${alone:+"$top_srcdir/test/mpi/$list"} ${pair:+"$top_srcdir/test/mpi/testlist-roce-pair"} | tr '\n' ' ')"
 for host in ${HOSTS:-$hosts}; do
     if ! build "$host" "$@"; then

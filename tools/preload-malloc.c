@@ -92,7 +92,8 @@ static _Atomic size_t threshold = LEAST_THRESHOLD; /* from which on a block may 
 
 #define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
 OF_THREAD bool looking_up; /* the next malloc is being found */
-OF_THREAD bool inside;     /* in the heap */
+OF_THREAD bool inside;     /* in the heap, or in the start */
+OF_THREAD bool was_called; /* a large block was asked for meanwhile */
 
 /* ---- the next malloc ---- */
 
@@ -184,16 +185,30 @@ static bool first_text(int fault, const char *text)
     return true;
 }
 
+/* stands_first returns whether the program's calls of malloc come here. Addresses do not tell: that
+ * of a program at a fixed address is a place in the program itself. So malloc is called. */
+static bool stands_first(void)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "malloc"), *back = dlsym(RTLD_DEFAULT, "free");
+    void *(*first)(size_t size);
+    void (*give_back)(void *ptr);
+
+    memcpy(&first, &symbol, sizeof first);
+    memcpy(&give_back, &back, sizeof give_back);
+    was_called = false;
+    give_back(first(LEAST_THRESHOLD));
+    return was_called;
+}
+
 /* why_off returns why nothing is to be shared, or NULL. Not under a lock: symbols are looked up. */
 static const char *why_off(struct conf *c)
 {
-    void *(*const own)(size_t size) = malloc;
     char msg[512];
 
     (void)next();
     if (foreign)
         return "another library replaces the C library's malloc";
-    if (*(void *const *)&own != dlsym(RTLD_DEFAULT, "malloc"))
+    if (!stands_first())
         return "another malloc, of the program or of a library, stands in front";
     if (conf_load(c, getenv, msg, sizeof msg) != MRMA_SUCCESS)
         return "a variable of the environment is not understood";
@@ -290,7 +305,11 @@ static void *share(size_t size, size_t align, bool zero)
     const int saved = errno;
     void *block = NULL;
 
-    if (is_on() && !inside && is_large(size)) {
+    if (inside) {
+        was_called = true;
+        return NULL;
+    }
+    if (is_on() && is_large(size)) {
         inside = true;
         block = page_heap_alloc(heap, size, align, zero);
         if (block == NULL && size <= (size_t)PTRDIFF_MAX)

@@ -146,7 +146,9 @@ all_variants="host lib nodes"
 
 # The settings of the present variant, which come with the command.
 variant_settings() {
-    test "$variant" = host || echo "LD_PRELOAD=$MPI_RMA_LIB MPIRMA_STATS=$tmp/stats.csv"
+    files=$MPI_RMA_LIB
+    test "${MPIRMA_SHARE_MALLOC:-0}" = 0 || files=${MPI_RMA_LIB%/*}/libmpi-rma-malloc.so:$files
+    test "$variant" = host || echo "LD_PRELOAD=$files MPIRMA_STATS=$tmp/stats.csv"
     case $variant in
     host | lib | roce) echo "APPS_VARIANT=$variant" ;;
     nodes) echo "MPIRMA_RANKS_PER_NODE=1 MPIRMA_OFI_INTERFACE=lo" ;;

@@ -68,8 +68,7 @@ start_machines() {
     exec sh "$netns" "${path#netns}" sh "$abs_top_srcdir/test/lists/run-list.sh" "$path" "$@"
 }
 set_path "$@"
-preloads=
-test "$path" != share || preloads="env LD_PRELOAD=${MPI_RMA_LIB%/*}/libmpi-rma-malloc.so"
+share="env LD_PRELOAD=${MPI_RMA_LIB%/*}/libmpi-rma-malloc.so"
 export MPI_PATH="$path"
 if test "$MPI_HOST" = none; then
     echo "1..0 # SKIP no MPI library with the standard ABI is named: ABI_MPIEXEC, ABI_LIB (test/run/env.sh)"
@@ -119,6 +118,7 @@ not_ok() { # name, reason
 locate() {
     why=
     skip=$no_path
+    test -z "$preloads" || test -z "$SANITIZERS" || skip="a sanitizer has a malloc of its own"
     case $1 in
     *.sh | *.py)
         exe=$abs_top_srcdir/test/mpi/$1
@@ -318,6 +318,8 @@ do_line() {
     case $only in "  " | *" $prog "*) ;; *) return ;; esac
     vars=
     beside=
+    preloads=
+    test "$path" != share || preloads=$share
     limit=${MTEST_LIMIT:-120}
     while test $# -gt 0; do
         case $1 in
@@ -328,9 +330,10 @@ do_line() {
         full) full=yes ;;
         once) test -z "$MTEST_LATER" || full=yes ;;
         beside) beside=yes ;;
+        share) preloads=$share ;;
         timeout=*) limit=${1#timeout=} ;;
         *=*) vars="$vars${vars:+ }$1" ;;
-        *) bad_line "'$1', expected VAR=value, timeout=SECONDS, full, once, beside or -- arguments" ;;
+        *) bad_line "'$1', expected VAR=value, timeout=SECONDS, full, once, beside, share or -- arguments" ;;
         esac
         shift
     done

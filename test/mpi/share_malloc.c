@@ -385,14 +385,18 @@ static void without_room(void)
 
 /* ---- start and end ---- */
 
-/* The same program with the library preloaded. Returns if it is there. */
+/* The same program with the library preloaded, and with the limit if there is to be one. Returns if
+ * that is so. */
 static void start_anew(char **argv)
 {
     const char *library = getenv("MPI_RMA_LIB");
     const struct rlimit limit = {32 * MIB, 32 * MIB};
+    struct rlimit now;
     char name[4096];
 
-    if (dlsym(RTLD_DEFAULT, "mpirma_malloc_calls") != NULL)
+    getrlimit(RLIMIT_FSIZE, &now);
+    if (dlsym(RTLD_DEFAULT, "mpirma_malloc_calls") != NULL &&
+        (!full || now.rlim_cur == limit.rlim_cur))
         return;
     if (library == NULL || strrchr(library, '/') == NULL) {
         printf("SKIP: MPI_RMA_LIB does not say where the library is\n");

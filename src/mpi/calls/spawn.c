@@ -8,10 +8,11 @@
  * library in all of them, with the same settings. So at the root, the only process whose commands
  * and arguments have a meaning, "COMMAND ARGUMENTS" becomes "env LD_PRELOAD=... MPIRMA_X=...
  * COMMAND ARGUMENTS": the hosts' info keys for an environment do not exist (MPICH) or hold 255
- * characters (Open MPI). LD_PRELOAD is handed on where it names this library; a program that is
- * linked with it is trusted to start such programs. LD_LIBRARY_PATH is handed on, since it may have
- * decided which MPI library is behind this one, and the children must have the same. A command that
- * is not found here goes to the host as it is, which reports it or looks elsewhere.
+ * characters (Open MPI). LD_PRELOAD is handed on where it names this library, or the one that
+ * shares blocks of malloc; a program that is linked with this one is trusted to start such
+ * programs. LD_LIBRARY_PATH is handed on, since it may have decided which MPI library is behind
+ * this one, and the children must have the same. A command that is not found here goes to the host
+ * as it is, which reports it or looks elsewhere.
  *
  * No locks, nothing is kept.
  *

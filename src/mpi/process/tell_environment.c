@@ -119,7 +119,7 @@ bool environment_preloads(const char *files)
     if (names && dladdr(&mpi_host, &self) && self.dli_fname)
         for (char *name = strtok_r(names, " :", &rest); name && !found;
              name = strtok_r(NULL, " :", &rest))
-            found = same_file(name, self.dli_fname);
+            found = same_file(name, self.dli_fname) || strstr(name, "/libmpi-rma-malloc.so");
     free(names);
     return found;
 }

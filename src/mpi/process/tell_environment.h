@@ -20,8 +20,8 @@
  * written if it is false. MPI has been initialised, or is about to be. Any thread. */
 void environment_tell(const struct log *log, bool first);
 
-/* environment_preloads returns whether this library is among the files that are named in files, the
- * value of LD_PRELOAD. Any thread. */
+/* environment_preloads returns whether this library, or the one that shares blocks of malloc, is
+ * among the files that are named in files, the value of LD_PRELOAD. Any thread. */
 bool environment_preloads(const char *files);
 
 #endif
