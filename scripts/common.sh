@@ -44,6 +44,20 @@ is_installed() {
     dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
 }
 
+# apt_get ARGUMENTS: apt-get by $as_root with the log $install_log, again for ten minutes while another one has its locks.
+apt_get() {
+    tries=60
+    while test $tries -gt 0; do
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get "$@" >"$install_log" 2>&1 </dev/null && return 0
+        grep -q '^E: Could not get lock' "$install_log" || break
+        tries=$((tries - 1))
+        sleep "${APT_PAUSE:-10}"
+    done
+    echo "failed: apt-get $*" >&2
+    tail -n 40 "$install_log" >&2
+    return 1
+}
+
 install_missing() {
     if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
         say "not a Debian system: these Debian packages, or the like, must be there:"
@@ -63,10 +77,7 @@ install_missing() {
     say "installing:$missing"
     install_log=$(mktemp "${TMPDIR:-/tmp}/mpi-rma-install.XXXXXX") || exit 1
     # shellcheck disable=SC2086 # lists of words
-    step "$install_log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update &&
-        step "$install_log" $as_root env DEBIAN_FRONTEND=noninteractive \
-            apt-get -q -y --no-install-recommends install $missing ||
-        die "can't install:$missing"
+    apt_get -q update && apt_get -q -y --no-install-recommends install $missing || die "can't install:$missing"
     rm -f "$install_log"
 }
 
