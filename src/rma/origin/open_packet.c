@@ -5,8 +5,8 @@
  *
  * Speculative exposure: packets may leave early, before their epoch is known to be open at the
  * target, which parks them until then; so an epoch of few packets costs one one-way delay. The
- * number of packets of a pair that may be early (early.c) is bounded, over all epochs of the pair,
- * and so is what a target parks: the next packet waits for the target's word (PKT_POST or
+ * number of packets of a pair that may be early (pair_epoch.c) is bounded, over all epochs of the
+ * pair, and so is what a target parks: the next packet waits for the target's word (PKT_POST or
  * PKT_OPEN), for which a previous packet has asked. Between processes that put to each other nobody
  * has to ask: the packet that ends an access epoch tells what its sender has posted.
  *

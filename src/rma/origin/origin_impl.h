@@ -28,7 +28,7 @@
 #include "rma/win/span_list.h"
 #include "rma/win/win.h"
 
-/* ---- early packets: early.c ---- */
+/* ---- early packets: pair_epoch.c ---- */
 
 /* Packets of the pair that may wait at the target for their epoch, over all epochs of the pair:
  * there are never more of them than the target keeps.
@@ -264,7 +264,7 @@ bool origin_leave_unsent(struct unsent *u);
 unsigned origin_most_early(const struct origin_pair *pair);
 
 /* origin_may_send_early returns whether so many packets may leave now though the epoch is not known
- * to be open: only a few may wait at a target (early.c). */
+ * to be open: only a few may wait at a target (pair_epoch.c). */
 bool origin_may_send_early(const struct origin_pair *pair, size_t packets);
 
 /* origin_wait_opened waits until done(pair), which is true at the latest when the target has begun

@@ -113,7 +113,7 @@ bool origin_got_posts(struct rma_target *t, uint32_t posts)
     if (!seq_reached(t->starts + 1, posts))
         return false;
     atomic_store_explicit(&t->in->posts, posts,
-                          memory_order_release); /* pairs with has_posted of early.c */
+                          memory_order_release); /* pairs with has_posted of pair_epoch.c */
     if (t->pair)
         origin_answer_came(t->pair);
     return true;
