@@ -15,22 +15,10 @@
 #include "order.h"
 #include "pieces.h"
 #include "table.h"
+#include "touches.h"
 
 /* At most so many blocks of an access are looked at. An access of more blocks is left out. */
 enum { BLOCKS_MAX = 1 << 16 };
-enum { LOCKS_LOOKED_AT = 64 };
-
-struct touch {
-    uint32_t op; /* of trace->op, or the number of a message (order.h) */
-    uint8_t kind, acc_op, type;
-    bool is_message;
-};
-
-/* A lock of a process on itself. */
-struct own_lock {
-    uint64_t request;
-    uint32_t rank, index; /* of trace->lock */
-};
 
 struct search {
     struct conflicts *found;
@@ -42,9 +30,7 @@ struct search {
     struct table by_sites; /* index of found->conflict + 1, by what makes conflicts one */
     unsigned char *keep;   /* for the accesses of a piece */
     size_t keep_cap;
-    struct table same_op;      /* windows whose accumulate_ops is same_op */
-    struct own_lock *own_lock; /* by rank, then in order of time */
-    size_t nown_locks;
+    struct touches touches;
 
     /* ---- of the access that is looked at ---- */
     struct touch now;
@@ -52,179 +38,11 @@ struct search {
     const uint32_t *clock;
 };
 
-/* An actor tells which process makes an access, of an operation or of a message, where in the
- * program, and when. */
-struct actor {
-    uint64_t time;
-    uint32_t rank, call, completer;
-};
-
-static struct actor actor_of(const struct trace *trace, const struct touch *touch)
-{
-    if (!touch->is_message) {
-        const struct operation *op = &trace->op[touch->op];
-
-        return (struct actor){op->issue, op->rank, op->call, op->completer};
-    }
-    if (touch->op < trace->nsendings) {
-        const struct sending *sending = &trace->sending[touch->op];
-
-        return (struct actor){sending->time, sending->rank, sending->call, sending->completer};
-    }
-    const struct receiving *receiving = &trace->receiving[touch->op - trace->nsendings];
-    return (struct actor){receiving->posted, receiving->rank, receiving->call,
-                          receiving->completer};
-}
-
-static bool at_target(const struct touch *touch)
-{
-    return touch->kind >= TOUCH_GET;
-}
-
-static bool only_reads(const struct touch *touch)
-{
-    return touch->kind == TOUCH_LOAD || touch->kind == TOUCH_GET ||
-           (touch->kind == TOUCH_ATOMIC && touch->acc_op == TRACE_ACC_NO_OP);
-}
-
-static bool writes_plainly(const struct touch *touch)
-{
-    return touch->kind == TOUCH_PUT || touch->kind == TOUCH_STORE;
-}
-
-/* functions_agree returns whether the functions of two atomic operations on one location may meet,
- * by what the window says. */
-static bool functions_agree(const struct search *search, const struct touch *a,
-                            const struct touch *b)
-{
-    const uint32_t win = search->trace->op[a->op].win;
-
-    if (a->acc_op == b->acc_op || a->acc_op == TRACE_ACC_COMPARE_AND_SWAP ||
-        b->acc_op == TRACE_ACC_COMPARE_AND_SWAP)
-        return true;
-    return table_number(&search->same_op, win) == TABLE_NONE &&
-           (a->acc_op == TRACE_ACC_NO_OP || b->acc_op == TRACE_ACC_NO_OP);
-}
-
-/* block_at finds the block of an atomic operation at its target that contains the byte at this
- * address. It returns false if there is none. */
-static bool block_at(const struct trace *trace, const struct operation *op, uint64_t address,
-                     uint64_t *begin)
-{
-    for (uint32_t i = op->access; i < op->access + op->naccess; i++) {
-        const struct access *access = &trace->access[i];
-        const bool falls = access->stride < 0;
-        const uint64_t step = falls ? -(uint64_t)access->stride : (uint64_t)access->stride;
-        const uint64_t first = falls ? access->begin - (access->n - 1) * step : access->begin;
-
-        if (access->side != TRACE_AT_TARGET || address < first)
-            continue;
-        const uint64_t k = step == 0 ? 0 : u64_min((address - first) / step, access->n - 1);
-        *begin = first + k * step;
-        if (address - *begin < access->length)
-            return true;
-    }
-    return false;
-}
-
-/* Atomic operations are atomic element by element (MPI 4.1, 12.7.1): those whose elements overlap
- * only in part are not atomic with respect to each other. Both access the byte at this address. */
-static bool elements_agree(const struct trace *trace, const struct operation *a,
-                           const struct operation *b, uint64_t address)
-{
-    uint64_t x, y;
-
-    return a->element != b->element || !block_at(trace, a, address, &x) ||
-           !block_at(trace, b, address, &y) ||
-           (address - x) % a->element == (address - y) % a->element;
-}
-
-/* compatible returns whether both accesses could be at the same time and the outcome would still be
- * defined. Both access the byte at this address. What messages do to each other is not looked
- * at. */
-static bool compatible(const struct search *search, const struct touch *a, const struct touch *b,
-                       uint64_t address)
-{
-    if ((a->is_message && b->is_message) || (only_reads(a) && only_reads(b)))
-        return true;
-    if (a->op == b->op && a->is_message == b->is_message)
-        return true;
-    if (a->kind != TOUCH_ATOMIC || b->kind != TOUCH_ATOMIC)
-        return false;
-    const struct operation *x = &search->trace->op[a->op], *y = &search->trace->op[b->op];
-    /* Accumulates of one process are done in their order, also where they overlap (MPI 4.1,
-     * 12.7.2). */
-    return a->type == b->type &&
-           (x->rank == y->rank ||
-            (elements_agree(search->trace, x, y, address) && functions_agree(search, a, b)));
-}
-
-/* Has the process a lock on itself of that window while it begins this access to a buffer, so that
- * others cannot have it, or, exclusive, that excludes all others? */
-static bool has_own_lock(const struct search *search, const struct touch *touch, uint32_t win,
-                         bool other_is_exclusive)
-{
-    const struct trace *trace = search->trace;
-    const struct actor actor = actor_of(trace, touch);
-    size_t low = 0, high = search->nown_locks;
-
-    while (low < high) { /* the first that is asked for later */
-        const size_t middle = low + (high - low) / 2;
-        const struct own_lock *lock = &search->own_lock[middle];
-
-        if (lock->rank < actor.rank || (lock->rank == actor.rank && lock->request <= actor.time))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (size_t tries = 0; low-- > 0 && tries < LOCKS_LOOKED_AT; tries++) {
-        const struct lock_use *lock = &trace->lock[search->own_lock[low].index];
-
-        if (lock->rank != actor.rank)
-            return false;
-        if (lock->win == win && !lock->nocheck && (lock->exclusive || other_is_exclusive) &&
-            (lock->release == 0 || lock->release > actor.time))
-            return true;
-    }
-    return false;
-}
-
-/* lock_of returns the lock under which an access is made at a target, or NULL if there is none. */
-static const struct lock_use *lock_of(const struct trace *trace, const struct touch *touch)
-{
-    const uint32_t lock = at_target(touch) ? trace->op[touch->op].lock : NONE;
-
-    return lock == NONE ? NULL : &trace->lock[lock];
-}
-
-/* is_kept_off returns whether the target's lock on itself keeps an access under this lock away from
- * its buffer. */
-static bool is_kept_off(const struct search *search, const struct touch *touch,
-                        const struct lock_use *lock, const struct touch *buffer)
-{
-    return lock && !lock->nocheck &&
-           search->trace->op[touch->op].rank != actor_of(search->trace, buffer).rank &&
-           has_own_lock(search, buffer, search->trace->op[touch->op].win, lock->exclusive);
-}
-
-/* excluded returns whether locks keep the two accesses apart. */
-static bool excluded(const struct search *search, const struct touch *a, const struct touch *b)
-{
-    const struct lock_use *mine = lock_of(search->trace, a), *other = lock_of(search->trace, b);
-
-    if (at_target(a) && at_target(b))
-        return mine && other && mine != other && mine->rank != other->rank &&
-               search->trace->op[a->op].win == search->trace->op[b->op].win && !mine->nocheck &&
-               !other->nocheck && (mine->exclusive || other->exclusive);
-    if (at_target(a))
-        return is_kept_off(search, a, mine, b);
-    return at_target(b) && is_kept_off(search, b, other, a);
-}
-
 static bool is_before(const struct search *search, const struct touch *old)
 {
-    return old->is_message ? order_message_before(search->order, old->op, search->clock)
-                           : order_before(search->order, old->op, at_target(old), search->clock);
+    return old->is_message
+               ? order_message_before(search->order, old->op, search->clock)
+               : order_before(search->order, old->op, touch_at_target(old), search->clock);
 }
 
 /* ---- what is found ---- */
@@ -238,7 +56,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t place_of(const struct search *search, const struct touch *touch)
 {
     const struct trace *trace = search->trace;
-    const uint32_t index = actor_of(trace, touch).call;
+    const uint32_t index = touch_actor(trace, touch).call;
     const struct call *call = index < trace->ncalls ? &trace->call[index] : NULL;
 
     return mix(mix(touch->kind, call ? call->call : 0), call ? call->site : NONE);
@@ -246,7 +64,7 @@ static uint64_t place_of(const struct search *search, const struct touch *touch)
 
 static struct conflict_side side_of(const struct search *search, const struct touch *touch)
 {
-    const struct actor actor = actor_of(search->trace, touch);
+    const struct actor actor = touch_actor(search->trace, touch);
 
     return (struct conflict_side){
         .time = actor.time,
@@ -254,8 +72,9 @@ static struct conflict_side side_of(const struct search *search, const struct to
         .win = touch->is_message ? NONE : search->trace->op[touch->op].win,
         .call = actor.call,
         .opening = touch->is_message ? NONE : order_epoch(search->order, touch->op),
-        .closing = at_target(touch) && !only_reads(touch) ? order_closing(search->order, touch->op)
-                                                          : actor.completer,
+        .closing = touch_at_target(touch) && !touch_only_reads(touch)
+                       ? order_closing(search->order, touch->op)
+                       : actor.completer,
         .is_message = touch->is_message,
         .kind = touch->kind,
         .acc_op = touch->acc_op};
@@ -266,7 +85,7 @@ static void report(struct search *search, const struct touch *old, uint64_t begi
     struct conflicts *found = search->found;
     const struct touch *now = &search->now;
     const uint64_t a = place_of(search, old), b = place_of(search, now);
-    const struct touch *of_window = at_target(now) || old->is_message ? now : old;
+    const struct touch *of_window = touch_at_target(now) || old->is_message ? now : old;
     const uint32_t win = search->trace->op[of_window->op].win;
     const uint64_t key = mix(mix(mix(mix(1, a < b ? a : b), a < b ? b : a), win), search->rank);
     const uint64_t known = table_number(&search->by_sites, key);
@@ -292,12 +111,12 @@ static void report(struct search *search, const struct touch *old, uint64_t begi
 static bool is_stronger(const struct trace *trace, const struct touch *now, const struct touch *old,
                         uint64_t address)
 {
-    if (writes_plainly(now))
+    if (now->kind == TOUCH_PUT || now->kind == TOUCH_STORE)
         return true;
     if (now->kind == TOUCH_ATOMIC && old->kind == TOUCH_ATOMIC)
         return now->type == old->type && now->acc_op == old->acc_op &&
-               elements_agree(trace, &trace->op[now->op], &trace->op[old->op], address);
-    return only_reads(old) && only_reads(now) && now->kind != TOUCH_ATOMIC;
+               touch_elements_agree(trace, &trace->op[now->op], &trace->op[old->op], address);
+    return touch_only_reads(old) && touch_only_reads(now) && now->kind != TOUCH_ATOMIC;
 }
 
 /* outlasts returns whether both accesses belong to one process, and the old one is over when the
@@ -309,11 +128,11 @@ static bool outlasts(const struct search *search, const struct touch *old, uint6
     if (old->is_message || now->is_message)
         return false;
     const struct operation *x = &search->trace->op[old->op], *y = &search->trace->op[now->op];
-    return x->rank == y->rank && x->win == y->win && at_target(old) == at_target(now) &&
+    return x->rank == y->rank && x->win == y->win && touch_at_target(old) == touch_at_target(now) &&
            x->at_wait == y->at_wait && x->lock == y->lock &&
            is_stronger(search->trace, now, old, address) &&
-           order_end(search->order, old->op, at_target(old)) <=
-               order_end(search->order, now->op, at_target(now)) &&
+           order_end(search->order, old->op, touch_at_target(old)) <=
+               order_end(search->order, now->op, touch_at_target(now)) &&
            (x->notification == NONE) == (y->notification == NONE);
 }
 
@@ -332,7 +151,8 @@ static void look(void *arg, struct piece *piece)
         const bool before = is_before(search, old);
 
         search->keep[i] = piece->access[i] != search->number;
-        if (!before && !compatible(search, old, now, piece->begin) && !excluded(search, old, now))
+        if (!before && !touches_compatible(&search->touches, old, now, piece->begin) &&
+            !touches_excluded(&search->touches, old, now))
             report(search, old, piece->begin, piece->end);
         if ((before && is_stronger(search->trace, now, old, piece->begin)) ||
             outlasts(search, old, piece->begin))
@@ -439,30 +259,6 @@ static void begin_target(void *arg, uint32_t op, const uint32_t *clock)
 
 /* ---- begin and end ---- */
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct own_lock *x = a, *y = b;
-
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->request < y->request ? -1 : x->request > y->request;
-}
-
-static void find_own_locks(struct search *search)
-{
-    const struct trace *trace = search->trace;
-
-    search->own_lock = zalloc(trace->nlocks, sizeof *search->own_lock);
-    for (size_t i = 0; i < trace->nlocks; i++) {
-        const struct lock_use *lock = &trace->lock[i];
-
-        if (lock->target == lock->rank || lock->target == NONE)
-            search->own_lock[search->nown_locks++] =
-                (struct own_lock){lock->request, lock->rank, (uint32_t)i};
-    }
-    sort(search->own_lock, search->nown_locks, sizeof *search->own_lock, by_rank);
-}
-
 void conflicts_find(struct conflicts *conflicts, const struct trace *trace,
                     const struct epochs *epochs)
 {
@@ -472,10 +268,7 @@ void conflicts_find(struct conflicts *conflicts, const struct trace *trace,
     if (!trace->has_accesses)
         return;
     search.memory = zalloc(trace->nranks, sizeof *search.memory);
-    for (size_t i = 0; i < trace->nmemories; i++)
-        if (trace->memory[i].same_op)
-            table_put_number(&search.same_op, trace->memory[i].win, 1);
-    find_own_locks(&search);
+    touches_begin(&search.touches, trace);
     order_walk(trace, epochs,
                &(struct order_calls){begin_local, begin_target, begin_message, &search},
                &search.order);
@@ -484,9 +277,8 @@ void conflicts_find(struct conflicts *conflicts, const struct trace *trace,
     free(search.memory);
     free(search.touch);
     free(search.keep);
-    free(search.own_lock);
     table_end(&search.by_sites, NULL);
-    table_end(&search.same_op, NULL);
+    touches_end(&search.touches);
 }
 
 void conflicts_free(struct conflicts *conflicts)
