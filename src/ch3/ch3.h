@@ -290,4 +290,10 @@ void ch3_deliver(struct ch3_vc *from, const void *packet, size_t len);
  * this, as their word. */
 void ch3_deliver_word(struct ch3_channel *ch, uint32_t word);
 
+/* ---- between the files of src/ch3 ---- */
+
+/* ch3_sendq_push sends what the queue of vc holds, first to last, while there is room. Returns
+ * whether a packet left or a stream ended. */
+bool ch3_sendq_push(struct ch3_vc *vc);
+
 #endif

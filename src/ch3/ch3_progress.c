@@ -6,7 +6,6 @@
  * engine's, held by the caller (not for ch3_pending, ch3_pending_silent, ch3_wait_fds).
  */
 #include "ch3/ch3.h"
-#include "ch3/sendq.h"
 
 void ch3_init(struct ch3 *c, const struct log *log, const ch3_handler *handlers, void *ctx)
 {

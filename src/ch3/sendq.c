@@ -15,7 +15,6 @@
 
 #include "base/err.h"
 #include "ch3/ch3.h"
-#include "ch3/sendq.h"
 
 struct copied_packet {
     struct ch3_stream stream;

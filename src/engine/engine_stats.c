@@ -19,20 +19,19 @@
 /* X(name, unit, meaning, value): s counts for src/rma, c for packets, n for the network. */
 #define COUNTERS(X)                                                                                \
     X(windows, "", "windows created", s->windows)                                                  \
-    X(mapped_ops, "", "operations issued to memory that is mapped", s->paths.ops[COUNTED_MAPPED])  \
+    X(mapped_ops, "", "operations issued to memory that is mapped", s->paths.ops[STATS_MAPPED])    \
     X(mapped_bytes, "bytes", "bytes of mapped_ops, of the target side",                            \
-      s->paths.bytes[COUNTED_MAPPED])                                                              \
-    X(cma_ops, "", "operations issued to memory that the kernel reaches",                          \
-      s->paths.ops[COUNTED_CMA])                                                                   \
-    X(cma_bytes, "bytes", "bytes of cma_ops, of the target side", s->paths.bytes[COUNTED_CMA])     \
+      s->paths.bytes[STATS_MAPPED])                                                                \
+    X(cma_ops, "", "operations issued to memory that the kernel reaches", s->paths.ops[STATS_CMA]) \
+    X(cma_bytes, "bytes", "bytes of cma_ops, of the target side", s->paths.bytes[STATS_CMA])       \
     X(shm_packets_ops, "", "operations issued to targets that packets within the node reach",      \
-      s->paths.ops[COUNTED_SHM_PACKETS])                                                           \
+      s->paths.ops[STATS_SHM_PACKETS])                                                             \
     X(shm_packets_bytes, "bytes", "bytes of shm_packets_ops, of the target side",                  \
-      s->paths.bytes[COUNTED_SHM_PACKETS])                                                         \
+      s->paths.bytes[STATS_SHM_PACKETS])                                                           \
     X(net_packets_ops, "", "operations issued to targets on the network",                          \
-      s->paths.ops[COUNTED_NET_PACKETS])                                                           \
+      s->paths.ops[STATS_NET_PACKETS])                                                             \
     X(net_packets_bytes, "bytes", "bytes of net_packets_ops, of the target side",                  \
-      s->paths.bytes[COUNTED_NET_PACKETS])                                                         \
+      s->paths.bytes[STATS_NET_PACKETS])                                                           \
     X(cma_by_packet, "",                                                                           \
       "of cma_ops, those that the target did, from a packet, since it was "                        \
       "seen to poll",                                                                              \

@@ -32,10 +32,8 @@
 #include "base/atomic.h"
 #include "base/err.h"
 #include "base/list.h"
-#include "trace/spool_dir.h"
 #include "trace/spool_file.h"
 #include "trace/spool_pack.h"
-#include "trace/spool_process.h"
 
 /* What the last records of a thread are, if they may yet become one (spool_pack.h). */
 enum folds {

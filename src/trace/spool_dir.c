@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool_dir.c - which names in the directory of a trace are its own (spool_dir.h). No state, no
+ * spool_dir.c - which names in the directory of a trace are its own (spool_file.h). No state, no
  * locks.
  */
-#include "trace/spool_dir.h"
+#include "trace/spool_file.h"
 
 #include <ctype.h>
 #include <dirent.h>

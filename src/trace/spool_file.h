@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "base/log.h"
+#include "trace/spool.h"
 
 enum { SPOOL_PIECE = 1 << 18 }; /* bytes by which a file grows; a multiple of any page size */
 
@@ -45,5 +46,19 @@ void spool_file_close(struct spool_file *file);
 /* spool_file_set_head sets a word of the head of an open file; the word has its place on the disk
  * since the file was begun. */
 void spool_file_set_head(int fd, size_t offset, uint64_t value, const struct log *log);
+
+/* ---- the directory of a job's files: spool_dir.c ---- */
+
+#define SPOOL_DIR "spool"
+
+/* spool_dir_clear removes the files of an earlier job: everything named RANK-THREAD in the
+ * directory path, and nothing else. Files that can't be removed stay. */
+void spool_dir_clear(const char *path);
+
+/* ---- what the head says of the process that writes: spool_process.c ---- */
+
+/* spool_process_describe sets in head the program's name, the process's number, its machine's name
+ * and the processors on which it may run. What the kernel does not tell stays as it is. */
+void spool_process_describe(struct spool_head *head);
 
 #endif

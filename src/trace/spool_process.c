@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool_process.c - see spool_process.h. No state, no locks.
+ * spool_process.c - see spool_file.h. No state, no locks.
  */
-#include "trace/spool_process.h"
+#include "trace/spool_file.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -100,7 +100,7 @@ static void setup(void)
         win[i].memory_ranks = ranks;
         win[i].nmemory = RANKS;
         win[i].memory_me = i;
-        win[i].counts_in = true;
+        win[i].counts_arrivals = true;
     }
 }
 

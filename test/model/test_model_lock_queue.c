@@ -80,7 +80,7 @@ static void hold(bool exclusive)
     holders++;
     exclusive_holder = exclusive;
     turns++;
-    (void)atomic_load_explicit(&ctl.counted, memory_order_relaxed);
+    (void)atomic_load_explicit(&ctl.ticketless, memory_order_relaxed);
     holders--;
     exclusive_holder = false;
 }

@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "trace/record_parts.h"
-#include "trace/spool_dir.h"
+#include "trace/spool_file.h"
 
 enum { MANY = 100000 }; /* many pieces */
 

@@ -245,7 +245,7 @@ static void learn_node(struct win *w, const struct win_plan *plan)
     for (int i = 0; i < w->nproc; i++)
         procs += i == w->rank || env->record_same_node(env->ctx, rma_proc_at(&plan->procs, i));
     const unsigned cpus = env->record_cpus(env->ctx, &plan->procs);
-    w->counts_in = (unsigned)procs > cpus;
+    w->counts_arrivals = (unsigned)procs > cpus;
     rma_learn_node(r, procs, cpus);
 }
 

@@ -65,7 +65,7 @@ MRMA_INLINE bool fast_put(struct win *w, const void *from, int target, int64_t d
     char *to = fast_find(w, win_peek(w, target), disp, len);
     if (unlikely(!to || !fast_copy(w, to, from, len)))
         return false;
-    win_count(w, COUNTED_MAPPED, len);
+    win_count(w, STATS_MAPPED, len);
     win_set_dirty(w);
     return true;
 }
@@ -78,7 +78,7 @@ MRMA_INLINE bool fast_put_notify(struct win *w, const void *from, int target, in
     char *to = fast_find(w, t, disp, len);
     if (unlikely(!to || (unsigned)number >= notify_numbers(w)))
         return false;
-    win_count(w, COUNTED_MAPPED, len);
+    win_count(w, STATS_MAPPED, len);
     copy_whole(to, from, len);
     win_set_dirty(w);
     notify_raise(w, t, (uint32_t)number + 1);
@@ -98,7 +98,7 @@ static inline bool fast_put_packed(struct win *w, const void *from, int target, 
         !(request ? origin_put_plain_request(w, t, from, (int64_t)offset, len)
                   : origin_put_plain(w, t, from, (int64_t)offset, len)))
         return false;
-    win_count(w, COUNTED_SHM_PACKETS + t->peer->net, len);
+    win_count(w, STATS_SHM_PACKETS + t->peer->net, len);
     return true;
 }
 
@@ -108,7 +108,7 @@ MRMA_INLINE bool fast_get(struct win *w, void *to, int target, int64_t disp, siz
     const char *from = fast_find(w, win_peek(w, target), disp, len);
     if (unlikely(!from || !fast_copy(w, to, from, len)))
         return false;
-    win_count(w, COUNTED_MAPPED, len);
+    win_count(w, STATS_MAPPED, len);
     return true;
 }
 
@@ -126,7 +126,7 @@ MRMA_INLINE acc_word *fast_word(struct win *w, int target, int64_t disp)
         return NULL;
     if (unlikely(!acc_atomic_enter_membarrier(w, t->ctl)))
         return NULL;
-    win_count(w, COUNTED_MAPPED, sizeof(uint64_t));
+    win_count(w, STATS_MAPPED, sizeof(uint64_t));
     return (acc_word *)(void *)at;
 }
 
@@ -222,7 +222,7 @@ MRMA_INLINE bool fast_acc(struct win *w, enum acc_op op, const struct dtype *typ
         fast_acc_locked(t, what, at, from, old, count * type->elems, len);
     else if (!fast_acc_atomic(w, t, what, at, from, old, len))
         return false;
-    win_count(w, COUNTED_MAPPED, len);
+    win_count(w, STATS_MAPPED, len);
     return true;
 }
 
@@ -264,7 +264,7 @@ MRMA_INLINE bool fast_lock(struct win *w, bool exclusive, int rank)
         return false;
     if (unlikely(!lockword_try(&t->ctl->lock, exclusive)))
         return false;
-    if (exclusive && unlikely(atomic_load_explicit(&t->ctl->counted, memory_order_seq_cst) |
+    if (exclusive && unlikely(atomic_load_explicit(&t->ctl->ticketless, memory_order_seq_cst) |
                               atomic_load_explicit(&w->lead->all, memory_order_seq_cst))) {
         lockword_release(&t->ctl->lock, true);
         lock_notify(t);

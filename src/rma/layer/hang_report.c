@@ -147,10 +147,10 @@ static void say_lock(struct win *w, const struct rma_target *t)
             add_note(&l, w->memory_ranks[i], &note);
     }
     const uint64_t all = atomic_load_explicit(&w->lead->all, memory_order_relaxed);
-    const uint32_t counted = atomic_load_explicit(&t->ctl->counted, memory_order_relaxed) +
-                             (uint32_t)(all & LOCK_ALL_HOLDERS);
-    if (counted)
-        add(&l, "; %u hold it, or wait for it, without a ticket (MPI_Win_lock_all)", counted);
+    const uint32_t ticketless = atomic_load_explicit(&t->ctl->ticketless, memory_order_relaxed) +
+                                (uint32_t)(all & LOCK_ALL_HOLDERS);
+    if (ticketless)
+        add(&l, "; %u hold it, or wait for it, without a ticket (MPI_Win_lock_all)", ticketless);
     if (atomic_load_explicit(&t->ctl->packets_wait, memory_order_relaxed))
         add(&l, "; requests by packet wait");
     l.n = 1;
@@ -255,7 +255,7 @@ static void say_details(struct win *w, const struct rma_wait *wait)
         const struct rma_target *t = win_peek(w, i);
         if (t->ctl && (i == wait->rank || t->lock != WIN_LOCK_NONE) &&
             (lockword_users(atomic_load_explicit(&t->ctl->lock, memory_order_relaxed)) ||
-             atomic_load_explicit(&t->ctl->counted, memory_order_relaxed)))
+             atomic_load_explicit(&t->ctl->ticketless, memory_order_relaxed)))
             say_lock(w, t);
         if (t->peer)
             say_peer(w, t);

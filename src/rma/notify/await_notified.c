@@ -38,7 +38,7 @@ static int no_such_number(const struct win *w, const struct rma_notified *what)
 
 /* What one call counts: notifications of a range of numbers, from t or, if t is NULL, from all
  * processes. */
-struct counted {
+struct wanted {
     struct win *w;
     struct rma_target *t;
     uint32_t first, end;
@@ -52,16 +52,16 @@ static bool numbers_exist(const struct win *w, const struct rma_notified *what)
            (int64_t)what->first + what->n <= (int64_t)w->notify.n;
 }
 
-static int find(struct win *w, const struct rma_notified *what, struct counted *c)
+static int find(struct win *w, const struct rma_notified *what, struct wanted *c)
 {
     int err = MRMA_SUCCESS;
     if (unlikely(!numbers_exist(w, what)))
         return no_such_number(w, what);
-    *c = (struct counted){.w = w,
-                          .first = (uint32_t)what->first,
-                          .end = (uint32_t)(what->first + what->n),
-                          .wanted = what->count,
-                          .taken = -1};
+    *c = (struct wanted){.w = w,
+                         .first = (uint32_t)what->first,
+                         .end = (uint32_t)(what->first + what->n),
+                         .wanted = what->count,
+                         .taken = -1};
     if (what->source == RMA_NOTIFY_ANY)
         return MRMA_SUCCESS;
     rma_enter(w->rma);
@@ -72,14 +72,14 @@ static int find(struct win *w, const struct rma_notified *what, struct counted *
     return err;
 }
 
-static int find_one(struct win *w, int source, int number, struct counted *c)
+static int find_one(struct win *w, int source, int number, struct wanted *c)
 {
     return find(w, &(struct rma_notified){.source = source, .first = number, .n = 1}, c);
 }
 
 int rma_notify_expect(struct win *w, const struct rma_notified *what)
 {
-    struct counted c;
+    struct wanted c;
     return find(w, what, &c);
 }
 
@@ -138,9 +138,9 @@ void rma_notify_await(struct win *w, const struct rma_notified *what, bool await
 
 /* ---- counting and taking ---- */
 
-/* take_counted takes count notifications of that number, which have come. Under the engine's
+/* take_wanted takes count notifications of that number, which have come. Under the engine's
  * lock. */
-static void take_counted(const struct counted *c, uint32_t number, uint64_t count)
+static void take_wanted(const struct wanted *c, uint32_t number, uint64_t count)
 {
     notify_take(c->w, c->t, number, count);
     rma_event(c->w->rma, (struct trace_record){.kind = TRACE_TAKEN,
@@ -153,16 +153,16 @@ static void take_counted(const struct counted *c, uint32_t number, uint64_t coun
 /* Under the engine's lock. Another thread may take them at the same time. */
 static bool try_take(void *arg)
 {
-    struct counted *c = arg;
+    struct wanted *c = arg;
     for (uint32_t i = c->first; c->taken < 0 && i < c->end; i++)
         if (notify_count(c->w, c->t, i) >= c->wanted) {
-            take_counted(c, i, c->wanted);
+            take_wanted(c, i, c->wanted);
             c->taken = (int)i;
         }
     return c->taken >= 0;
 }
 
-static bool take(struct counted *c)
+static bool take(struct wanted *c)
 {
     rma_enter(c->w->rma);
     const bool taken = try_take(c);
@@ -172,7 +172,7 @@ static bool take(struct counted *c)
 
 int rma_notify_read(struct win *w, int source, int number, uint64_t *value)
 {
-    struct counted c;
+    struct wanted c;
     const int err = find_one(w, source, number, &c);
     if (err)
         return err;
@@ -187,7 +187,7 @@ int rma_notify_read(struct win *w, int source, int number, uint64_t *value)
 
 int rma_notify_take(struct win *w, const struct rma_notified *what, int *number)
 {
-    struct counted c;
+    struct wanted c;
     const int err = find(w, what, &c);
     if (err)
         return err;
@@ -198,7 +198,7 @@ int rma_notify_take(struct win *w, const struct rma_notified *what, int *number)
 
 /* watch also watches processes with which this one has had nothing to do, if notifications of any
  * process are awaited. */
-static void watch(struct win *w, const struct counted *c)
+static void watch(struct win *w, const struct wanted *c)
 {
     if (c->t)
         return;
@@ -209,7 +209,7 @@ static void watch(struct win *w, const struct counted *c)
 
 int rma_notify_test(struct win *w, const struct rma_notified *what, int *number)
 {
-    struct counted c;
+    struct wanted c;
     int err = find(w, what, &c);
     if (err)
         return err;
@@ -226,7 +226,7 @@ int rma_notify_test(struct win *w, const struct rma_notified *what, int *number)
 
 int rma_notify_wait(struct win *w, const struct rma_notified *what, int *number)
 {
-    struct counted c;
+    struct wanted c;
     int err = find(w, what, &c);
     if (err)
         return err;
@@ -247,7 +247,7 @@ int rma_notify_wait(struct win *w, const struct rma_notified *what, int *number)
 
 int rma_notify_reset(struct win *w, int source, int number, uint64_t *value)
 {
-    struct counted c;
+    struct wanted c;
     const int err = find_one(w, source, number, &c);
     if (err)
         return err;
@@ -256,7 +256,7 @@ int rma_notify_reset(struct win *w, int source, int number, uint64_t *value)
         rma_look_around(w);
     rma_enter(w->rma);
     *value = notify_count(w, c.t, c.first);
-    take_counted(&c, c.first, *value);
+    take_wanted(&c, c.first, *value);
     rma_leave(w->rma);
     return MRMA_SUCCESS;
 }

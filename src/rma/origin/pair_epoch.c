@@ -156,7 +156,7 @@ void origin_epoch_answered(struct origin_pair *pair, uint32_t lock_seq)
 
 static uint8_t lock_flag(const struct origin_pair *pair)
 {
-    if (epoch_now(&pair->win->epoch) == EPOCH_LOCK_ALL || pair->target->lock == WIN_LOCK_COUNTED)
+    if (epoch_now(&pair->win->epoch) == EPOCH_LOCK_ALL || pair->target->lock == WIN_LOCK_TICKETLESS)
         return PKT_F_LOCK_ALL;
     return pair->target->lock == WIN_LOCK_EXCLUSIVE ? PKT_F_LOCK_EXCLUSIVE : PKT_F_LOCK_SHARED;
 }

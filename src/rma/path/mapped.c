@@ -2,7 +2,7 @@
 /*
  * mapped.c - the way to a target whose memory is mapped here, this process's own included: loads
  * and stores (load_store.h), in a dynamic window at the regions that are attached here
- * (xpmem_path.h).
+ * (xpmem_path.c).
  *
  * Operations are complete when they return, but stores may still be in the processor's buffer: so a
  * put makes the window dirty, and a flush is a full fence if the window is. No state, no locks.
@@ -11,7 +11,6 @@
 #include "rma/notify/notify.h"
 #include "rma/origin/atomics.h"
 #include "rma/path/acc_atomic.h"
-#include "rma/path/xpmem_path.h"
 #include "rma/path/load_store.h"
 #include "rma/path/path.h"
 #include "rma/win/full_fence.h"

@@ -139,7 +139,7 @@ static inline int operate(struct win *w, struct rma_target *t, enum pkt_op_kind 
         return op->notify ? notify_only(w, t, op, at) : MRMA_SUCCESS;
     const int err = at.ops->operate(w, t, kind, op, at.offset, at.len);
     if (likely(!err)) /* a trace has no operation that was refused here */
-        win_count(w, target_counted(t), at.len);
+        win_count(w, target_stats_path(t), at.len);
     return err;
 }
 

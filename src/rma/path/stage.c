@@ -250,7 +250,7 @@ static bool put_mapped_phase(struct win *w, struct rma_target *t, const struct r
 {
     const size_t len = op->ocount * op->otype->size;
     uint64_t offset;
-    return w->counts_in && is_plain(t, op, FENCE_STAGE_ROOM, &offset) &&
+    return w->counts_arrivals && is_plain(t, op, FENCE_STAGE_ROOM, &offset) &&
            fence_stage_put(w, t, op->oaddr, offset, len);
 }
 

@@ -15,13 +15,12 @@
  * It has no state except in the target. Locks: the stripes. The region is in use while the
  * operation runs, so no other thread unmaps it.
  */
-#include "rma/path/xpmem_path.h"
+#include "rma/path/load_store.h"
 
 #include "base/err.h"
 #include "dtype/dtype.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/assisted_copy.h"
-#include "rma/path/load_store.h"
 #include "rma/progress/lost.h"
 #include "rma/progress/wait.h"
 #include "rma/win/region.h"

@@ -144,7 +144,7 @@ int barrier_node(struct win *w)
         atomic_store_explicit(&w->ctl->sync.entered, seq, memory_order_relaxed);
     if (w->nmemory == 1)
         return MRMA_SUCCESS;
-    if (w->counts_in)
+    if (w->counts_arrivals)
         return count_in(w);
     return disseminate(w,
                        &(struct members){BARRIER_NODE, w->memory_ranks, w->nmemory, w->memory_me},

@@ -145,8 +145,8 @@ static void count_once(struct win *w, struct rma_target *t)
 {
     rma_enter(w->rma);
     if (t->lock == WIN_LOCK_NONE) {
-        t->lock = WIN_LOCK_COUNTED;
-        list_push_back(&w->sync.counted, &t->sync.counted_link);
+        t->lock = WIN_LOCK_TICKETLESS;
+        list_push_back(&w->sync.ticketless, &t->sync.ticketless_link);
         lock_count(t);
     }
     rma_leave(w->rma);
@@ -290,7 +290,7 @@ static int await_lock(struct win *w, struct turn *turn)
     return err;
 }
 
-static int lock_counted(struct win *w, struct rma_target *t)
+static int lock_ticketless(struct win *w, struct rma_target *t)
 {
     lock_count(t);
     const int err = await_open(w, t);
@@ -301,16 +301,16 @@ static int lock_counted(struct win *w, struct rma_target *t)
 
 static int memory_lock(struct win *w, struct rma_target *t, bool exclusive)
 {
-    const bool counted = t->lock == WIN_LOCK_COUNTED;
+    const bool ticketless = t->lock == WIN_LOCK_TICKETLESS;
     struct turn turn = {.w = w, .t = t, .exclusive = exclusive, .ticket = LOCK_NO_TICKET};
     int err = MRMA_SUCCESS;
     if (t->lock == WIN_LOCK_NOCHECK)
         return MRMA_SUCCESS;
-    if (!counted)
+    if (!ticketless)
         turn.ticket = lockword_take(&t->ctl->lock, exclusive, &turn.served);
     note(w, t, LOCK_AWAITED, exclusive, turn.ticket);
-    if (counted)
-        err = lock_counted(w, t);
+    if (ticketless)
+        err = lock_ticketless(w, t);
     else if (unlikely(!turn.served) || exclusive)
         err = await_lock(w, &turn);
     if (!err) {
@@ -326,7 +326,7 @@ static int memory_unlock(struct win *w, struct rma_target *t)
     if (t->lock == WIN_LOCK_NOCHECK)
         return err;
     note(w, t, LOCK_UNUSED, false, 0);
-    if (t->lock == WIN_LOCK_COUNTED) {
+    if (t->lock == WIN_LOCK_TICKETLESS) {
         lock_uncount(t);
         return err;
     }

@@ -40,7 +40,7 @@ static bool all_come(void *arg)
 {
     struct win *w = arg;
     const bool come =
-        w->sync.counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
+        w->sync.fence_counts ? fence_counts_done(w) : w->fence_arrived == (uint32_t)w->npackets;
     return come && origin_nothing_due(w);
 }
 
@@ -104,7 +104,7 @@ static int end_by_counts(struct win *w)
 static int close_phase(struct win *w)
 {
     const int waited = issue_waiting(w);
-    const int ended = w->sync.counts ? end_by_counts(w) : origin_fence(w);
+    const int ended = w->sync.fence_counts ? end_by_counts(w) : origin_fence(w);
     const int issued = waited ? waited : ended;
     if (unlikely(issued == MRMA_ERR_PROC_FAILED))
         return issued;
@@ -136,9 +136,9 @@ int rma_fence(struct win *w, int asserts)
     if (precede)
         err = close_phase(w);
     rma_enter(r);
-    if (precede && w->sync.counts) {
-        const int counted = fence_counts_leave(w);
-        err = err ? err : counted;
+    if (precede && w->sync.fence_counts) {
+        const int left = fence_counts_leave(w);
+        err = err ? err : left;
     }
     if (precede && !err)
         w->phase_ended = w->phase;

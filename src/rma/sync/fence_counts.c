@@ -128,7 +128,7 @@ int fence_counts_choose(struct win *w, struct boot *boot)
         c->closing = w->first_number;
     }
     rma_enter(w->rma); /* a process that has finished the exchange may send counts at once */
-    w->sync.counts = c;
+    w->sync.fence_counts = c;
     if (!w->rma->counts_packet)
         w->rma->counts_packet = malloc(sizeof *w->rma->counts_packet);
     const bool no_mem = !c || !w->rma->counts_packet;
@@ -151,24 +151,24 @@ int fence_counts_choose(struct win *w, struct boot *boot)
 
 void fence_counts_free(struct win *w)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     if (!c)
         return;
     for (unsigned i = 0; i < 2 * c->nrounds; i++)
         forget(&c->in[i]);
     free(c->held);
     free(c);
-    w->sync.counts = NULL;
+    w->sync.fence_counts = NULL;
 }
 
 bool fence_counts_used(const struct win *w)
 {
-    return w->sync.counts != NULL;
+    return w->sync.fence_counts != NULL;
 }
 
 int fence_counts_connect(struct win *w)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     struct rma_target *t;
     int err = MRMA_SUCCESS;
     rma_enter(w->rma);
@@ -187,7 +187,7 @@ int fence_counts_connect(struct win *w)
 static int send_part(struct win *w, unsigned k, struct pkt_hdr *hdr, uint32_t n, uint32_t left)
 {
     struct rma_target *t = win_peek(w, round_target(w, k));
-    const struct fence_counts *c = w->sync.counts;
+    const struct fence_counts *c = w->sync.fence_counts;
     *hdr = win_header(w, t, PKT_COUNTS);
     hdr->seq = c->closing;
     hdr->count = n;
@@ -206,7 +206,7 @@ static bool goes_in_round(const struct win *w, const struct pkt_count *pair, uns
  * packets. */
 static int send_round(struct win *w, unsigned k)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     struct counts_packet *out = w->rma->counts_packet;
     uint32_t left = 0, kept = 0, n = 0;
     int err = MRMA_SUCCESS;
@@ -234,7 +234,7 @@ static int send_round(struct win *w, unsigned k)
 /* add adds so many bytes for that rank. False: there is no memory. */
 static bool add(struct win *w, uint32_t rank, uint64_t bytes)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     const uint32_t d = distance(w, rank);
     uint32_t at = 0, end = c->nheld;
     if (!d) {
@@ -268,7 +268,7 @@ static bool add(struct win *w, uint32_t rank, uint64_t bytes)
 /* step goes on with the rounds as far as messages have come. */
 static void step(struct win *w)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     while (c->round < c->nrounds) {
         struct arrival *a = arrival_of(c, c->closing, c->round);
         if (!a->begun || a->missing)
@@ -301,7 +301,7 @@ static int gather(struct win *w)
 
 int fence_counts_enter(struct win *w)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     int err = gather(w);
     if (err) /* the others must learn that they cannot wait for what this process has sent */
         c->broken = true;
@@ -314,7 +314,7 @@ int fence_counts_enter(struct win *w)
 
 bool fence_counts_done(const struct win *w)
 {
-    const struct fence_counts *c = w->sync.counts;
+    const struct fence_counts *c = w->sync.fence_counts;
     if (c->err)
         return true;
     return c->round == c->nrounds &&
@@ -323,18 +323,18 @@ bool fence_counts_done(const struct win *w)
 
 int fence_counts_missing(const struct win *w)
 {
-    const struct fence_counts *c = w->sync.counts;
+    const struct fence_counts *c = w->sync.fence_counts;
     return c->entered && c->round < c->nrounds ? round_origin(w, c->round) : -1;
 }
 
 uint64_t fence_counts_expected(const struct win *w)
 {
-    return w->sync.counts->expected;
+    return w->sync.fence_counts->expected;
 }
 
 int fence_counts_leave(struct win *w)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     const int err = c->err          ? c->err
                     : c->broken     ? MRMA_ERR_NO_MEM
                     : w->fence_lost ? MRMA_ERR_INTERN
@@ -401,7 +401,7 @@ static void keep(struct arrival *a, const struct pkt_count *pairs, uint32_t n, u
 bool fence_counts_got(struct win *w, const struct rma_target *t, const struct pkt_hdr *hdr,
                       const void *body)
 {
-    struct fence_counts *c = w->sync.counts;
+    struct fence_counts *c = w->sync.fence_counts;
     const unsigned k = hdr->total & ~PKT_COUNTS_BROKEN;
     if (!c || hdr->seq - c->closing > 1 || k >= c->nrounds || t->rank != round_origin(w, k) ||
         (hdr->seq == c->closing && k < c->round))

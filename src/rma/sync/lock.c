@@ -36,7 +36,7 @@ static enum win_lock kind_of_lock(const struct win *w, bool exclusive, int asser
         return WIN_LOCK_NOCHECK;
     if (exclusive)
         return WIN_LOCK_EXCLUSIVE;
-    return lock_is_nested(w) ? WIN_LOCK_COUNTED : WIN_LOCK_SHARED;
+    return lock_is_nested(w) ? WIN_LOCK_TICKETLESS : WIN_LOCK_SHARED;
 }
 
 static bool no_lock_all_waits(void *arg)

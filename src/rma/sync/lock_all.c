@@ -93,8 +93,8 @@ static void release_direct(struct win *w)
     struct list_node *node;
     if (w->flavor == WIN_ALLOCATE_SHARED)
         lock_all_leave(w);
-    while ((node = list_pop_front(&w->sync.counted)) != NULL) {
-        struct rma_target *t = LIST_ENTRY(node, struct rma_target, sync.counted_link);
+    while ((node = list_pop_front(&w->sync.ticketless)) != NULL) {
+        struct rma_target *t = LIST_ENTRY(node, struct rma_target, sync.ticketless_link);
         t->lock = WIN_LOCK_NONE;
         lock_uncount(t);
     }

@@ -50,17 +50,17 @@ struct win_group {
 
 /* In struct win. */
 struct sync_win {
-    uint32_t barriers[BARRIER_KINDS]; /* entered */
-    struct fence_counts *counts;      /* NULL: fences end by markers */
-    bool noput;                       /* MPI_MODE_NOPUT was given for the present fence phase */
-    bool fence_known;                 /* all processes have entered the last fence */
-    struct list counted; /* targets in whose control blocks lock_all has counted this process */
+    uint32_t barriers[BARRIER_KINDS];  /* entered */
+    struct fence_counts *fence_counts; /* NULL: fences end by markers */
+    bool noput;                        /* MPI_MODE_NOPUT was given for the present fence phase */
+    bool fence_known;                  /* all processes have entered the last fence */
+    struct list ticketless; /* targets in whose control blocks lock_all has counted this process */
     struct win_group access, exposure;
 };
 
 /* In struct rma_target. */
 struct sync_target {
-    struct list_node counted_link; /* in sync_win.counted */
+    struct list_node ticketless_link; /* in sync_win.ticketless */
 };
 
 /* sync_first_signals sets the counters of signals that nobody else sees yet to first
@@ -76,7 +76,7 @@ static inline void sync_first_win(struct sync_win *win, uint32_t first)
 {
     for (int kind = 0; kind < BARRIER_KINDS; kind++)
         win->barriers[kind] = first;
-    list_init(&win->counted);
+    list_init(&win->ticketless);
 }
 
 /* sync_first_control sets the counters of a control block that nobody else sees yet to first. */

@@ -9,9 +9,9 @@ void lock_wake_owner(struct rma_target *t)
     polling_wake_all(t->peer->polling, t->peer->doorbell_fd);
 }
 
-static bool counted(const struct win *w, const struct rma_target *t)
+static bool has_ticketless(const struct win *w, const struct rma_target *t)
 {
-    return atomic_load_explicit(&t->ctl->counted, memory_order_seq_cst) != 0 ||
+    return atomic_load_explicit(&t->ctl->ticketless, memory_order_seq_cst) != 0 ||
            (atomic_load_explicit(&w->lead->all, memory_order_seq_cst) & LOCK_ALL_HOLDERS) != 0;
 }
 
@@ -19,11 +19,11 @@ bool lock_try_pass(struct win *w, struct rma_target *t, bool *yielded)
 {
     struct win_ctl *lead = w->lead;
     if (*yielded) {
-        if (counted(w, t))
+        if (has_ticketless(w, t))
             return false;
         lockword_set_yielded(&t->ctl->lock, false);
     }
-    const bool pass = !counted(w, t); /* D */
+    const bool pass = !has_ticketless(w, t); /* D */
     if (!pass) {
         if (!*yielded)
             atomic_fetch_add_explicit(&lead->all_blocked, 1, memory_order_seq_cst);
@@ -39,10 +39,10 @@ bool lock_try_pass(struct win *w, struct rma_target *t, bool *yielded)
 
 void lock_count(struct rma_target *t)
 {
-    atomic_fetch_add_explicit(&t->ctl->counted, 1, memory_order_seq_cst); /* A */
+    atomic_fetch_add_explicit(&t->ctl->ticketless, 1, memory_order_seq_cst); /* A */
 }
 
-/* wake_yielded is called when the last process that is counted has gone: it wakes the exclusive
+/* wake_yielded is called when the last ticketless process has gone: it wakes the exclusive
  * request that has stepped back, which may try again. */
 static void wake_yielded(struct rma_target *t)
 {
@@ -52,10 +52,10 @@ static void wake_yielded(struct rma_target *t)
 
 void lock_uncount(struct rma_target *t)
 {
-    const uint32_t counted =
-        atomic_fetch_sub_explicit(&t->ctl->counted, 1, memory_order_seq_cst); /* E */
+    const uint32_t before =
+        atomic_fetch_sub_explicit(&t->ctl->ticketless, 1, memory_order_seq_cst); /* E */
     atomic_rmw_fence(); /* as in lockword_release: what follows must not be done before this */
-    if (counted == 1)
+    if (before == 1)
         wake_yielded(t);
 }
 

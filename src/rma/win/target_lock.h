@@ -9,24 +9,25 @@
  *
  * Tickets are served in order: a shared request waits behind an exclusive one that waits. A process
  * that holds another lock already, or is in an epoch of lock_all, asks without a ticket instead. It
- * counts itself in `counted` of the target's block, then looks at the word, and waits only while an
- * exclusive lock is held there. An exclusive request whose turn has come looks at the count. If
- * anybody is counted it steps back: it marks the word as yielded and waits until nobody is.
+ * counts itself in `ticketless` of the target's block, then looks at the word, and waits only while
+ * an exclusive lock is held there. An exclusive request whose turn has come looks at the count. If
+ * anybody is ticketless there it steps back: it marks the word as yielded and waits until nobody
+ * is.
  *
  *   first access to t                     exclusive lock on t
- *   A: counted += 1                       C: ticket into t's word
- *   B: has t's word an exclusive ticket?  D: its turn has come: counted == 0?
+ *   A: ticketless += 1                    C: ticket into t's word
+ *   B: has t's word an exclusive ticket?  D: its turn has come: ticketless == 0?
  *
  * All four are sequentially consistent. If A comes before D, the exclusive request sees that a
- * process is counted and steps back. Otherwise D comes before A, so C comes before B, and B sees
+ * process is ticketless and steps back. Otherwise D comes before A, so C comes before B, and B sees
  * the ticket and waits until it is released or marked. Both may see each other; then only the
  * exclusive request steps back. To try again it first clears the mark and then looks at the count,
  * which is the same pair of accesses. So that it is not starved, a new MPI_Win_lock_all waits while
  * an exclusive request has stepped back on the node, if its process holds no lock.
  *
- *   last one counted goes                 stepped-back request
- *   E: counted -= 1 (seq_cst)             G: the mark (seq_cst)
- *   F: is t's word marked? wake           H: counted == 0 before it sleeps?
+ *   last ticketless one goes              stepped-back request
+ *   E: ticketless -= 1 (seq_cst)          G: the mark (seq_cst)
+ *   F: is t's word marked? wake           H: ticketless == 0 before it sleeps?
  *
  * Either F sees G and wakes, or H sees E. It sleeps on the event count of the target's lock_event.
  * Holders' stores are visible to the exclusive request since E pairs with the load of 0: every
@@ -44,15 +45,15 @@
  *
  * Why no requests wait for each other in a circle, unless locks that are held do
  *   In this list a request at target t waits for:
- *     exclusive: holders at t, requests at t with earlier tickets, those counted at t
+ *     exclusive: holders at t, requests at t with earlier tickets, the ticketless at t
  *     shared:    requests at t with earlier tickets; its process holds no lock
- *     counted:   the one that holds t exclusively
+ *     ticketless: the one that holds t exclusively
  *     lock_all of a shared window that waits: one that holds some target exclusively
  *     outside (a lock_all or exclusive request that lets others go first): such others; its
  *                process holds no lock, and it is in no queue
- *   Among the requests at t the waits go one way: to earlier tickets, from tickets to the counted,
+ *   Among the requests at t the waits go one way: to earlier tickets, from tickets to the ticketless,
  *   and from these to a holder. So a request that waits for another at t waits, in the end, for a
- *   holder at t. If it is exclusive, that holder excludes it in any case. If it is counted, it
+ *   holder at t. If it is exclusive, that holder excludes it in any case. If it is ticketless, it
  *   waits for an exclusive holder, which does too. If it is shared, with a ticket, or outside, its
  *   process holds nothing: nobody waits for it but later tickets at t, of whom the same has been
  *   said. Each circle of waits is therefore one of processes that hold a lock and wait for one that

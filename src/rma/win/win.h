@@ -48,7 +48,7 @@
 #include "rma/win/target_table.h"
 #include "sys/fmutex.h"
 
-/* State of a lock on one target, origin's side. COUNTED: shared and without a ticket, see
+/* State of a lock on one target, origin's side. TICKETLESS: shared and without a ticket, see
  * target_lock.h; the only one under lock_all, from the first access on, except in windows from
  * MPI_Win_allocate_shared. */
 enum win_lock {
@@ -56,7 +56,7 @@ enum win_lock {
     WIN_LOCK_SHARED,
     WIN_LOCK_EXCLUSIVE,
     WIN_LOCK_NOCHECK,
-    WIN_LOCK_COUNTED
+    WIN_LOCK_TICKETLESS
 };
 
 /* A window has a route for each path; for packets two, which take shared memory and the network. */
@@ -183,7 +183,7 @@ struct win {
     int *memory_ranks; /* ranks synchronized through shared memory, ascending, self included */
     int nmemory, memory_me;
     bool
-        counts_in; /* their barrier counts arrivals in one word (sync/barrier.c), and who comes last
+        counts_arrivals; /* their barrier counts arrivals in one word (sync/barrier.c), and who comes last
                        copies what is staged for all; they agree on this */
     int npackets;  /* ranks reached by packets, made or not */
     bool has_assisted; /* some memory peers are kernel-assisted */
@@ -297,11 +297,11 @@ static inline void rma_leave(struct rma *r)
         elock_unlock(&r->lock);
 }
 
-/* target_counted returns under which path win_count counts operations on t. t is in use: a target
- * that packets reach has its peer. */
-static inline unsigned target_counted(const struct rma_target *t)
+/* target_stats_path returns under which path win_count counts operations on t. t is in use: a
+ * target that packets reach has its peer. */
+static inline unsigned target_stats_path(const struct rma_target *t)
 {
-    return t->path == PATH_PACKETS ? COUNTED_SHM_PACKETS + t->peer->net : t->path;
+    return t->path == PATH_PACKETS ? STATS_SHM_PACKETS + t->peer->net : t->path;
 }
 
 /* win_count counts one operation of so many bytes, on a path, for the statistics (MPIRMA_STATS).

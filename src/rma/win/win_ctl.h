@@ -47,7 +47,7 @@ struct win_ctl {
     alignas(MRMA_CACHE_LINE) _Atomic uint64_t lock;
     struct event lock_event;
     _Atomic uint32_t packets_wait; /* the owner has queued lock requests of packets */
-    _Atomic uint32_t counted;
+    _Atomic uint32_t ticketless;
     /* How many fences this process has passed so far that others may access its memory: it has
      * entered the fence or, where staged puts must be copied first, finished it (fence.c). Written
      * by the owner. */

@@ -19,16 +19,16 @@ enum rma_path { PATH_MAPPED, PATH_ASSISTED, PATH_PACKETS, PATH_RDMA, PATH_COUNT 
  * packets over the network, by which some of them go; the network channel counts its own puts and
  * gets. */
 enum {
-    COUNTED_MAPPED = PATH_MAPPED,
-    COUNTED_CMA = PATH_ASSISTED,
-    COUNTED_SHM_PACKETS = PATH_PACKETS,
-    COUNTED_NET_PACKETS = PATH_RDMA,
-    COUNTED_PATHS
+    STATS_MAPPED = PATH_MAPPED,
+    STATS_CMA = PATH_ASSISTED,
+    STATS_SHM_PACKETS = PATH_PACKETS,
+    STATS_NET_PACKETS = PATH_RDMA,
+    STATS_PATHS
 };
 
 struct win_stats {
-    uint64_t ops[COUNTED_PATHS];
-    uint64_t bytes[COUNTED_PATHS];
+    uint64_t ops[STATS_PATHS];
+    uint64_t bytes[STATS_PATHS];
 };
 
 struct rma_stats {

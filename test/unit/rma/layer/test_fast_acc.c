@@ -50,7 +50,7 @@ static void test_short_cut_refuses(void **state)
     for (int i = 0; i < 3; i++) {
         const bool atomic = modes[i] == ACC_MODE_ATOMIC && w->acc_way == ACC_WAY_MEMBARRIER;
         const bool locked = modes[i] == ACC_MODE_LOCKED;
-        const uint64_t done = w->rma->stats.paths.ops[COUNTED_MAPPED];
+        const uint64_t done = w->rma->stats.paths.ops[STATS_MAPPED];
         atomic_store(&ctl->acc_mode, modes[i]);
         assert_int_equal(short_cut(w, ACC_SUM, ACC_F64, 1, NULL, 8), atomic || locked);
         assert_int_equal(short_cut(w, ACC_SUM, ACC_I32, 4, old, 16), atomic || locked);
@@ -60,9 +60,7 @@ static void test_short_cut_refuses(void **state)
         assert_int_equal(short_cut(w, ACC_SUM, ACC_F64, 1, NULL, 4), locked);
         assert_int_equal(short_cut(w, ACC_SUM, ACC_C64, 1, NULL, 16), locked);
         assert_int_equal(short_cut(w, ACC_NO_OP, ACC_F80, 2, old, 16), locked);
-        assert_int_equal(w->rma->stats.paths.ops[COUNTED_MAPPED] - done, atomic   ? 4
-                                                                         : locked ? 8
-                                                                                  : 0);
+        assert_int_equal(w->rma->stats.paths.ops[STATS_MAPPED] - done, atomic ? 4 : locked ? 8 : 0);
         assert_false(short_cut(w, ACC_SUM, ACC_F64, 0, NULL, 8));
         assert_false(short_cut(w, ACC_SUM, ACC_F64, 1, NULL, ROOM - 7));
         assert_false(short_cut(w, ACC_SUM, ACC_F64, 1, NULL, ROOM + 1));

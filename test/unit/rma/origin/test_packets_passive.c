@@ -110,16 +110,16 @@ static void short_puts(struct fabric_proc *p, void *arg)
     struct win *w = fabric_win(p, WIN_ALLOCATE, NULL, SIZE, UNIT);
     if (p->rank == 0) {
         OK(rma_lock(w, true, to, 0));
-        const uint64_t ops = w->rma->stats.paths.ops[COUNTED_SHM_PACKETS],
-                       bytes = w->rma->stats.paths.bytes[COUNTED_SHM_PACKETS];
+        const uint64_t ops = w->rma->stats.paths.ops[STATS_SHM_PACKETS],
+                       bytes = w->rma->stats.paths.bytes[STATS_SHM_PACKETS];
         put(w, to, 0, out, 8);
         put(w, to, 1, out + 8, 13);
         put(w, to, SIZE / UNIT - 1, out, 8);
         FABRIC_CHECK(try_put(w, to, SIZE / UNIT - 1, out, 9) == MRMA_ERR_RMA_RANGE);
         FABRIC_CHECK(try_put(w, to, SIZE / UNIT, out, 1) == MRMA_ERR_RMA_RANGE);
         FABRIC_CHECK(try_put(w, to, INT64_MAX / 2, out, 8) == MRMA_ERR_RMA_RANGE);
-        FABRIC_CHECK(w->rma->stats.paths.ops[COUNTED_SHM_PACKETS] == ops + 3 &&
-                     w->rma->stats.paths.bytes[COUNTED_SHM_PACKETS] == bytes + 29);
+        FABRIC_CHECK(w->rma->stats.paths.ops[STATS_SHM_PACKETS] == ops + 3 &&
+                     w->rma->stats.paths.bytes[STATS_SHM_PACKETS] == bytes + 29);
         OK(rma_flush(w, to, false));
         const uint64_t sent = counters(p).by_type[PKT_OPS];
         for (int i = 0; i < FULL; i++)

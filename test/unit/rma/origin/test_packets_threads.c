@@ -139,8 +139,8 @@ static void counted(struct fabric_proc *p, void *arg)
         FABRIC_CHECK(pthread_join(ids[i], NULL) == 0);
     OK(rma_unlock_all(w));
     const uint64_t ops = p->rank ? 0 : 2 * THREADS * COUNTED;
-    FABRIC_CHECK(w->rma->stats.paths.ops[COUNTED_MAPPED] == ops &&
-                 w->rma->stats.paths.bytes[COUNTED_MAPPED] == 8 * ops);
+    FABRIC_CHECK(w->rma->stats.paths.ops[STATS_MAPPED] == ops &&
+                 w->rma->stats.paths.bytes[STATS_MAPPED] == 8 * ops);
     pthread_barrier_destroy(&together);
     fabric_win_free(w);
 }

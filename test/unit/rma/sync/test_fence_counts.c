@@ -134,7 +134,7 @@ static struct world *world_new(int n, enum conf_fence fence, int npackets)
         list_init(&s->queues[i]);
         boot.rank = i;
         assert_int_equal(fence_counts_choose(w, &boot), MRMA_SUCCESS);
-        if (w->sync.counts)
+        if (w->sync.fence_counts)
             assert_int_equal(fence_counts_connect(w), MRMA_SUCCESS);
     }
     return s;
@@ -477,7 +477,7 @@ static void test_choice(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct world *s = world_new(20, cases[i].conf, cases[i].npackets);
-        assert_int_equal(s->wins[3].sync.counts != NULL, cases[i].counts);
+        assert_int_equal(s->wins[3].sync.fence_counts != NULL, cases[i].counts);
         world_free(s);
     }
 }

@@ -31,7 +31,7 @@ static bool pass(struct steps *s, int from, int target, bool *yielded)
 /* How many hold target's lock without a ticket, or wait for that. */
 static uint32_t counted(struct steps *s, int target)
 {
-    return atomic_load(&s->w[target]->ctl->counted);
+    return atomic_load(&s->w[target]->ctl->ticketless);
 }
 
 static void test_free_target(void **state)

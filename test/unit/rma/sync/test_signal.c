@@ -51,7 +51,7 @@ static void run_kind(bool oversubscribed, int n, int slow,
         if (pids[i] == 0) {
             fabric_watchdog(60);
             struct hand *h = hand_new(&b.shared, i);
-            h->win.counts_in = oversubscribed;
+            h->win.counts_arrivals = oversubscribed;
             body(h, &b);
             hand_free(h);
             _exit(0);
