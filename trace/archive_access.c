@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_access.c - which memory an operation or a message accesses, and where a window's memory
- * lies.
+ * archive_access.c - writes which memory an operation or a message accesses, and where a window's
+ * memory lies.
  *
  * OTF2 has no record for it: each block, or each row of equal blocks, is a ParameterUnsignedInt
- * whose value is the address and whose attributes tell the rest. One that names neither operation
- * nor window is about the message whose event is the last before it. There is none where what
- * orders accesses is not recorded (job.c), so that no reader takes accesses for unordered.
+ * whose value is the address and whose attributes tell the rest. A record that names neither an
+ * operation nor a window is about the message whose event is the last before it. Where a job has
+ * not recorded what orders accesses (job.c), these records are left out, so that no reader takes
+ * accesses for unordered.
  */
 #include "archive_process.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_calls.c - calls of the program: Enter and Leave, with what the call means for its
- * window: collective begin and end, synchronization with a group, completion of operations.
+ * archive_calls.c - writes the calls of the program: Enter and Leave, and what the call means for
+ * its window, which is begin and end of a collective operation, synchronization with a group, or
+ * completion of operations.
  */
 #include "archive_process.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_defs.c - the definitions: clock offsets of each location, and for all of them the system
- * tree, regions, attributes, groups, communicators and windows. Written after the events, when it
- * is known which groups there are and how many events each location has.
+ * archive_defs.c - writes the definitions: the clock offsets of each location, and for all of them
+ * the system tree, regions, attributes, groups, communicators and windows. They are written after
+ * the events, when it is known which groups there are and how many events each location has.
  */
 #include "archive.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_event.h - writing single events of one location, with times that never go back and
+ * archive_event.h - writes single events of one location, with times that never go back and
  * attributes by number.
  */
 #ifndef MRMA_TRACE_ARCHIVE_EVENT_H

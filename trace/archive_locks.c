@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_locks.c - RmaRequestLock, RmaAcquireLock and RmaReleaseLock.
+ * archive_locks.c - writes RmaRequestLock, RmaAcquireLock and RmaReleaseLock.
  *
- * Every request gets a grant and a release. A lock that was given back without having been needed,
- * so that the process never learned of its grant, is granted where it is given back.
+ * Every request gets a grant and a release. A process that gives back a lock which it has not
+ * needed may never learn of the grant: then the grant is written where the lock is given back.
  */
 #include "archive_process.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_messages.c - messages and collective operations of MPI, as OTF2 has them: a send where it
- * begins, a receive where it is complete, of those with a request also their other end. A
- * collective operation ends with its call.
+ * archive_messages.c - writes messages and collective operations of MPI, as OTF2 has them: a send
+ * where it begins, a receive where it is complete, and the other end of those that have a request.
+ * A collective operation ends with its call.
  */
 #include "archive_process.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_process.c - the records of one process, of all its threads in order of time.
+ * archive_process.c - reads the records of one process, of all its threads in order of time, and
+ * hands each to the file that writes its events.
  */
 #include "archive_process.h"
 

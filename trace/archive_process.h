@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * archive_process.h - what is known of one process while its records become events: its threads,
- * its windows, their epochs, locks, and operations that are not complete.
+ * its windows, their epochs, its locks, and its operations that are not complete.
  */
 #ifndef MRMA_TRACE_ARCHIVE_PROCESS_H
 #define MRMA_TRACE_ARCHIVE_PROCESS_H

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * archive_waits.c - packets that wait: at a target for their epoch or for a lock, at an origin for
- * room at the receiver.
+ * archive_waits.c - writes the waits of packets: at a target for their epoch or for a lock, at an
+ * origin for room at the receiver.
  *
- * They wait side by side and are no thread's doing, so they get locations of their own: each wait
- * is a region on the first location of its process that is free. A packet that begins to wait in
- * one thread may be served in another: the records of all threads are taken in order of time.
+ * Several packets wait at the same time, and no thread does it. So the waits get locations of
+ * their own: each is a region on the first of these locations of its process that is free. A
+ * packet that begins to wait in one thread may be served in another: the records of all threads
+ * are taken in order of time.
  */
 #include "archive_process.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * causes.h - why processes wait: not for whom, but for what that process, or one for which it has
- * itself waited, did longer than those who waited.
+ * causes.h - why processes wait: the subject is not the process that is waited for, but what that
+ * process, or another for which it has itself waited, did longer than the processes that waited.
  *
- * Every nanosecond of waiting is charged once. A cause is what one rank did (struct kind); its cost
- * is direct where others wait for that rank itself, and passed on where they wait for somebody who
- * was late only because of it.
+ * Every nanosecond of waiting is charged once. A cause is what one rank did (struct kind). Its
+ * cost is direct where others wait for that rank itself, and passed on where they wait for a rank
+ * that was late only because of it.
  */
 #ifndef MRMA_TRACE_CAUSES_H
 #define MRMA_TRACE_CAUSES_H

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_fences.c - fences as MPI_Win_complete, MPI_Win_wait, MPI_Win_post and MPI_Win_start
- * between the ranks that have operations from one fence to the next.
+ * change_fences.c - replaces fences by MPI_Win_complete, MPI_Win_wait, MPI_Win_post and
+ * MPI_Win_start between the ranks that have operations from one fence to the next.
  *
- * An operation between two fences is closed by the second, where its target waits for the complete
- * of its origin, and opened by the first, where its target posts. MPI_Win_start need not wait for
- * that (MPI 4.1, 12.5.2), and the library's does not: who waits, and where, plan_waits_for_post
- * says. Of another library's archive that is not known; there MPI_Win_start waits, in the first
+ * The second of two fences closes an operation between them: its target waits for the complete of
+ * its origin. The first fence opens it: its target posts. MPI_Win_start need not wait for the post
+ * (MPI 4.1, 12.5.2), and the library's does not; plan_waits_for_post says which call waits, and
+ * where. Of another library's archive that is not known; there MPI_Win_start waits, in the first
  * fence. Fences that open and close the same operations are changed together, whatever their
  * places.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_late.c - a rank that others wait for computes no longer than they do between the same two
- * calls; and all ranks share that computation evenly.
+ * change_late.c - shortens the computation of a rank for which others wait to that of the other
+ * ranks between the same two calls; and lets all ranks share that computation evenly.
  *
- * Computations are compared by their number: the third of one rank with the third of another. Where
- * no other rank has any of the kind, what is left out is the time in which another rank waits for
+ * Computations are compared by their number: the third of one rank with the third of another.
+ * Where no other rank has any of the kind, the time is left out in which another rank waits for
  * this one.
  */
 #include "changes.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_locks.c - exclusive locks as shared ones, where the operations under them allow it: only
- * gets, or only atomic operations. Ranges of puts are not recorded, so locks with puts stay. So do
- * those of a rank on its own memory without an operation: it loads and stores without a call.
+ * change_locks.c - makes exclusive locks shared ones, where the operations under them allow it:
+ * only gets, or only atomic operations. The ranges of puts are not recorded, so locks with puts
+ * stay exclusive. So do locks of a rank on its own memory without an operation, since that rank
+ * loads and stores without a call.
  *
- * A place in the program is changed only if all its locks allow it. Places of a window are changed
- * together, those that only get and those with atomic operations each for themselves.
+ * A place in the program is changed only if all its locks allow it. The places of a window whose
+ * locks have gets alone are changed together, and so are those whose locks have atomic operations.
  */
 #include "changes.h"
 

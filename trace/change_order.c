@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_order.c - a call and the computation beside it change places: MPI_Win_complete and unlock
- * come right after the last operation, MPI_Win_post before a computation, MPI_Win_wait behind one.
+ * change_order.c - lets a call and the computation beside it change places: MPI_Win_complete and
+ * unlock come right after the last operation, MPI_Win_post before a computation, MPI_Win_wait
+ * after one.
  */
 #include "changes.h"
 

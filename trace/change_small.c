@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * change_small.c - many small operations that one could replace: gathered into one, or completed by
- * one flush instead of one flush each.
+ * change_small.c - replaces many small operations by one, or many flushes that complete one small
+ * operation each by one flush.
  */
 #include "changes.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * changes.h - the changes that are tried, change_*.c: each of these functions makes some changes
- * and has them replayed.
+ * changes.h - the changes that are tried. Each of these functions, in the files change_*.c, makes
+ * some changes and has them replayed.
  */
 #ifndef MRMA_TRACE_CHANGES_H
 #define MRMA_TRACE_CHANGES_H

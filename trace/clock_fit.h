@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * clock_fit.h - the course of one machine's clock, from measurements that are not equally good.
+ * clock_fit.h - finds the course of one machine's clock from measurements that are not equally
+ * good.
  */
 #ifndef MRMA_TRACE_CLOCK_FIT_H
 #define MRMA_TRACE_CLOCK_FIT_H

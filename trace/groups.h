@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * groups.h - calls of one function at one place in the program on one window.
+ * groups.h - groups of calls: those of one function at one place in the program on one window.
  */
 #ifndef MRMA_TRACE_GROUPS_H
 #define MRMA_TRACE_GROUPS_H

@@ -2,10 +2,10 @@
 /*
  * holders.c - see holders.h.
  *
- * A lock stands in two groups: that of its target, or of "all targets" if it is on all, and that of
- * its whole window, for a request on all targets is excluded by a lock on any. A group is in order
- * of release. So those of it that were held after a request are its end, and the last one of these
- * that was granted before some time is found by the tree.
+ * A lock is in two groups: that of its target, or of "all targets" if it is on all; and that of
+ * its whole window, since a request for all targets is excluded by a lock on any. A group is in
+ * order of release. So the locks of a group that were held after a request are the end of the
+ * group, and a tree finds the last one of these that was granted before some time.
  */
 #include "holders.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * holders.h - who held a lock while another process waited for one that it excludes.
+ * holders.h - finds who held a lock while another process waited for one that it excludes.
  *
- * Locks that were asked for with MPI_MODE_NOCHECK exclude nobody, for nothing is locked by them;
- * nor do those of which the grant or the release is not recorded. What is looked up costs the
- * logarithm of the number of all locks for each holder that is found, however long other locks of
- * the window have been held.
+ * Locks that were asked for with MPI_MODE_NOCHECK exclude nobody, since they lock nothing. Locks
+ * whose grant or release is not recorded exclude nobody either. A look-up takes the logarithm of
+ * the number of all locks for each holder that it finds, however long other locks of the window
+ * have been held.
  */
 #ifndef MRMA_TRACE_HOLDERS_H
 #define MRMA_TRACE_HOLDERS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_calls.c - see host_calls.h. Forms for large counts, MPI_Send_c, are as those without.
+ * host_calls.c - see host_calls.h. Forms for large counts, such as MPI_Send_c, do what those
+ * without do.
  */
 #include "host_calls.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * host_calls.h - in which way the calls of MPI that are not RMA's order what processes do.
+ * host_calls.h - how the calls of MPI that are not RMA's order what processes do.
  *
- * Nothing is taken for less ordered than it is: what a function is not known to do, it may do.
+ * A function is never taken for less ordered than it is: a function that is not known here is
+ * taken to do anything.
  */
 #ifndef MRMA_TRACE_HOST_CALLS_H
 #define MRMA_TRACE_HOST_CALLS_H

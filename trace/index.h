@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * index.h - a trace's calls and doings by rank, for looking up what a process did at some time.
+ * index.h - the calls and doings of a trace by rank, to look up what a process did at some time.
  */
 #ifndef MRMA_TRACE_INDEX_H
 #define MRMA_TRACE_INDEX_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * job.h - what the files of all processes say together: the windows with their ranks, the machines
- * with their clocks, and the span of time. Found in one pass over all records, before any event
- * is written.
+ * with their clocks, and the span of time. One pass over all records finds it, before any event is
+ * written.
  */
 #ifndef MRMA_TRACE_JOB_H
 #define MRMA_TRACE_JOB_H

@@ -2,13 +2,15 @@
 /*
  * job_clock.c - the clocks of several machines, see job.h.
  *
- * Each machine's offsets to the machine of rank 0 come from TRACE_CLOCK records, and count by the
- * round trips in which they were measured (clock_fit.h). A machine without any is placed by the
- * time of day of its processes. What error remains is seen at the collective calls: no process
- * leaves the creation, a fence (but one that begins no epoch's end, MPI_MODE_NOPRECEDE) or the end
- * of a window before all have entered it. From all of these, and from all pairs of machines, come
- * lower bounds for the differences of two machines' clocks; where the measured offsets break one,
- * the later machine is shifted by the least constant that keeps it.
+ * The offsets of each machine to the machine of rank 0 come from TRACE_CLOCK records. They count
+ * the more the shorter the round trips were in which they were measured (clock_fit.h). A machine
+ * without any is placed by the time of day of its processes.
+ *
+ * Collective calls show the error that remains: no process leaves the creation of a window, its
+ * end, or a fence before all have entered it (but for a fence with MPI_MODE_NOPRECEDE, which ends
+ * no epoch). From all of these, and from all pairs of machines, come lower bounds for the
+ * differences of two machines' clocks. Where the measured offsets break a bound, the later machine
+ * is shifted by the least constant that keeps it.
  */
 #include "job.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * meetings.h - the collective calls on windows that no process leaves before all have entered:
- * creation, fence, free; and such operations of communicators: barriers, and those of all with all.
+ * meetings.h - finds the calls that no process leaves before all have entered: creation, fence and
+ * free of windows; and, of the operations of communicators, barriers and those of all with all.
  */
 #ifndef MRMA_TRACE_MEETINGS_H
 #define MRMA_TRACE_MEETINGS_H

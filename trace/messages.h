@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * messages.h - which receive has received which message.
+ * messages.h - finds which receive has received which message.
  *
  * Messages from one process to another over one communicator with one tag do not overtake each
- * other (MPI 4.1, 3.5): the first that is sent is received by the first receive that takes one of
- * these, in the order in which receives begin. Who receives any source or tag is known where it has
- * received.
+ * other (MPI 4.1, 3.5): the first message that is sent is received by the first receive that takes
+ * such a message, in the order in which receives begin. A receive from any source, or with any
+ * tag, has recorded from whom its message came, and with which tag.
  */
 #ifndef MRMA_TRACE_MESSAGES_H
 #define MRMA_TRACE_MESSAGES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * names.h - what an archive of ours calls things that OTF2 has no record for: attributes of events,
- * and regions for what the library does besides the calls of the program. The writer numbers its
- * definitions as here; the reader finds them by name.
+ * names.h - the names in an archive of mpi-rma-trace for what OTF2 has no record for: attributes
+ * of events, and regions for what the library does besides the calls of the program. The writer
+ * numbers its definitions as here; the reader finds them by name.
  */
 #ifndef MRMA_TRACE_NAMES_H
 #define MRMA_TRACE_NAMES_H

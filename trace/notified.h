@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notified.h - which operation has raised the last of the notifications that a process takes.
+ * notified.h - finds which operation has raised the last of the notifications that a process
+ * takes.
  *
- * Notifications have no names, so that is counted: the operations of that number, to that target
+ * Notifications have no names, so they are counted: operations with that number, to that target
  * and, where a source is named, of that origin, are taken in the order in which they are issued.
- * What a process takes of one source and what it takes of any source are counted apart, as the
+ * What a process takes of one source, and what it takes of any source, are counted apart, as the
  * library does.
  */
 #ifndef MRMA_TRACE_NOTIFIED_H

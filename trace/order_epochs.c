@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order_epochs.c - who learns from whom by fences, by creation and end of windows, and by
- * MPI_Win_post, start, complete and wait; and operations that begin at their target only when that
- * has begun its part of the epoch. See order.h.
+ * order_epochs.c - finds who learns from whom by fences, by creation and end of windows, and by
+ * MPI_Win_post, start, complete and wait; and which operations begin at their target only when the
+ * target has begun its part of the epoch. See order.h.
  */
 #include <stdlib.h>
 #include <string.h>

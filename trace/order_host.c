@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order_host.c - who learns from whom by messages and by the host's other functions, and when the
- * buffers of messages are in use. See order.h.
+ * order_host.c - finds who learns from whom by messages and by the host's other functions, and
+ * when the buffers of messages are in use. See order.h.
  *
- * A message that has been received has been sent: its send buffer is no longer read by then, though
- * the sender may not know it yet.
+ * A message that has been received has been sent: nobody reads its send buffer any more by then,
+ * though the sender may not know that yet.
  *
- * Of a collective operation a process learns from those whose data it needs (MPI 4.1, 6.1: none but
- * the barrier synchronizes more than that).
+ * Of a collective operation a process learns from those whose data it needs (MPI 4.1, 6.1: none
+ * but the barrier synchronizes more than that).
  */
 #include <stdlib.h>
 #include <string.h>

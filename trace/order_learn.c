@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order_learn.c - who learns from whom by locks, atomic operations, MPI_Win_sync and notifications,
- * see order.h.
+ * order_learn.c - finds who learns from whom by locks, atomic operations, MPI_Win_sync and
+ * notifications; see order.h.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_collective.c - Wait at Create, Wait at Free, Wait at Fence, Early Fence.
+ * pattern_collective.c - finds Wait at Create, Wait at Free, Wait at Fence and Early Fence.
  */
 #include <stdlib.h>
 

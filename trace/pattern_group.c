@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_group.c - Late Post, Early Wait, Late Complete.
+ * pattern_group.c - finds Late Post, Early Wait and Late Complete.
  */
 #include <stdlib.h>
 

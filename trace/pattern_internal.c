@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_internal.c - Credit stalls, Parked packets, Agent wake-ups: what the library records of
- * itself.
+ * pattern_internal.c - finds Credit stalls, Parked packets and Agent wake-ups, which the library
+ * records of itself.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_locks.c - Lock Contention: from the request of a lock to its grant, what of that time
- * another process held a lock that excludes it, and the process was in a call of RMA meanwhile.
+ * pattern_locks.c - finds Lock Contention: of the time from the request of a lock to its grant,
+ * the part in which another process held a lock that excludes it, and the requesting process was
+ * in a call of RMA.
  */
 #include "analysis.h"
 #include "holders.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_messages.c - Late Sender and Late Receiver.
+ * pattern_messages.c - finds Late Sender and Late Receiver.
  *
  * A call that waits for several messages waits for the one that was sent last. A call that sends
- * has waited for its receiver if it returns after that has begun to receive; a call that also
- * receives may have waited for what it receives, and is left out.
+ * has waited for its receiver if it returns after the receiver has begun to receive. A call that
+ * also receives may have waited for what it receives, and is left out.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_notified.c - Late Notification: a process that takes notifications waits, up to the
- * moment at which the operation is issued that raises the last of them.
+ * pattern_notified.c - finds Late Notification: a process that takes notifications waits until the
+ * operation is issued that raises the last of them.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_pairs.c - unneeded pairwise synchronizations: pairs of processes that a fence, or an
- * epoch of MPI_Win_start, synchronizes and that exchange nothing by it. A fence is needed by a
- * pair that has operations before it, back to the fence before, or after it, up to the next.
+ * pattern_pairs.c - finds unneeded pairwise synchronizations: pairs of processes that a fence, or
+ * an epoch of MPI_Win_start, synchronizes and that exchange nothing by it. A pair needs a fence if
+ * it has operations before the fence, back to the fence before, or after it, up to the next one.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_progress.c - Wait for Progress: a call of the origin completes operations, or asks for a
- * lock, by packets; until the target serves the first of them, what of that time was no thread of
- * the target in a call of RMA or serving anybody?
+ * pattern_progress.c - finds Wait for Progress. A call of the origin completes operations, or asks
+ * for a lock, by packets, and the target serves the first of these packets later. Of that time it
+ * is the part in which no thread of the target was in a call of RMA or served anybody.
  *
- * Needs to know when a target serves: only our archives say so.
+ * Only archives of mpi-rma-trace say when a target serves.
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_small.c - Many small operations: runs of at least RUN_MIN operations of one kind, each at
- * most SMALL bytes, from one origin to one target that are completed by the same call. The time is
- * that of their calls, but the longest: one operation would remain.
+ * pattern_small.c - finds many small operations: runs of at least RUN_MIN operations of one kind,
+ * each of at most SMALL bytes, from one origin to one target, that the same call completes. The
+ * time of a run is that of its calls but for the longest, since one operation would remain.
  */
 #include <stdlib.h>
 

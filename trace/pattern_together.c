@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pattern_together.c - Wait at Barrier, Wait at N x N, Late Broadcast, Early Reduce.
+ * pattern_together.c - finds Wait at Barrier, Wait at N x N, Late Broadcast and Early Reduce.
  *
- * All processes of a communicator call its collective operations in the same order: the first of
- * each are one, and so on. What waits for whom follows from where data go: from all to all, from
- * the root to all others, or from all others to the root.
+ * All processes of a communicator call its collective operations in the same order: the first
+ * calls of all are one operation, and so on. Who waits for whom follows from where data go: from
+ * all to all, from the root to all others, or from all others to the root.
  */
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plan_make.c - what happens in the calls of a recorded run: whom each of them waits for, and for
- * how long it did. See plan.h.
+ * plan_make.c - finds what happens in the calls of a recorded run: for whom each of them waits,
+ * and for how long it did. See plan.h.
  *
- * Whom a call waits for is known from the epochs, also where it did not wait, since in a changed
- * run it may. A wait that the clocks contradict (it would have ended behind the call) is left out,
- * and stays what the call takes itself.
+ * The epochs tell for whom a call waits, also where it did not wait, since in a changed run it
+ * may. A wait that the clocks contradict, since it would have ended after the call, is left out,
+ * and stays a part of what the call takes itself.
  */
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * profile.c - calls by function and window, operations by window, path and pair of ranks, and when
- * each transfer ends by the chosen model.
+ * profile.c - counts calls by function and window, operations by window, path and pair of ranks;
+ * and finds when each transfer ends by the chosen model.
  *
  * In the basic model a transfer ends where the issuing call returns. In the extended model it ends
- * where the standard completes it: at the return of the fence at the target, of MPI_Win_wait at the
- * target, of the unlock or flush at the origin; a get always at its origin.
+ * where the standard completes it: at the return of the fence at the target, of MPI_Win_wait at
+ * the target, or of the unlock or flush at the origin. A get always ends at its origin.
  */
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_defs.c - see read_defs.h. Regions are known by their names, so that those of other tools
- * are too: MPI_Win_fence, PMPI_Win_fence and mpi_win_fence_ are the same.
+ * read_defs.c - see read_defs.h. Regions are found by their names, so regions that other tools
+ * have written are found, too: MPI_Win_fence, PMPI_Win_fence and mpi_win_fence_ are the same.
  */
 #include "read_defs.h"
 

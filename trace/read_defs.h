@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_defs.h - the definitions of an archive, by their numbers there.
+ * read_defs.h - the definitions of an archive, by the numbers that they have there.
  */
 #ifndef MRMA_TRACE_READ_DEFS_H
 #define MRMA_TRACE_READ_DEFS_H

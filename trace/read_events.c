@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_events.c - see read_events.h. One pass over all events in order of time: OTF2 has applied
- * the clock offsets before it sorts.
+ * read_events.c - see read_events.h. It makes one pass over all events in order of time: OTF2 has
+ * applied the clock offsets before it sorts.
  */
 #include "read_events.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_events.h - the events of an archive, in order of time, into a trace.
+ * read_events.h - reads the events of an archive, in order of time, into a trace.
  */
 #ifndef MRMA_TRACE_READ_EVENTS_H
 #define MRMA_TRACE_READ_EVENTS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_messages.c - messages and collective operations of MPI. See reading.h.
+ * read_messages.c - reads messages and collective operations of MPI. See reading.h.
  */
 #include "reading.h"
 

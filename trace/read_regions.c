@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_regions.c - regions that the program has named, and where its recording was stopped. See
- * reading.h.
+ * read_regions.c - reads regions that the program has named, and where it has stopped the
+ * recording. See reading.h.
  */
 #include "reading.h"
 

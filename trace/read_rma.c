@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * read_rma.c - operations, locks and notifications of an archive, see reading.h.
+ * read_rma.c - reads operations, locks and notifications of an archive; see reading.h.
  */
 #include "reading.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * regions.c - what happens in each region of the program, see causes.h.
+ * regions.c - finds what happens in each region of the program; see causes.h.
  */
 #include "causes.h"
 

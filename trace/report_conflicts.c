@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report_conflicts.c - conflicting accesses, for a terminal, for programs, and for the page.
+ * report_conflicts.c - writes conflicting accesses into each form of the report: for a terminal,
+ * for programs, and for the page.
  */
 #include "report.h"
 

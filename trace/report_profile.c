@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report_profile.c - of the report for a terminal what is counted: the run as a whole, time by
- * function and by place, operations by kind, path, window and pair of ranks.
+ * report_profile.c - writes what is counted into the report for a terminal: the run as a whole,
+ * time by function and by place, operations by kind, path, window and pair of ranks.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * report_text.c - the report for a terminal, and of that what was found: what would save time,
- * causes of waiting, regions, wait states. report_profile.c has what is counted, report_conflicts.c
- * conflicting accesses.
+ * report_text.c - writes the report for a terminal, and into it what was found: what would save
+ * time, causes of waiting, regions, wait states. report_profile.c writes what is counted,
+ * report_conflicts.c the conflicting accesses.
  */
 #include "report.h"
 

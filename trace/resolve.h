@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * resolve.h - the file and line of addresses in a program or library, by addr2line of elfutils, or
- * by that of LLVM or of binutils, whichever is there.
+ * resolve.h - finds the file and line of addresses in a program or library, by the addr2line of
+ * elfutils, of LLVM or of binutils, whichever is there.
  */
 #ifndef MRMA_TRACE_RESOLVE_H
 #define MRMA_TRACE_RESOLVE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * site_text.c - calls with where they stand, in words, see model.h.
+ * site_text.c - says in words which call it is and where it stands in the program; see model.h.
  */
 #include <string.h>
 

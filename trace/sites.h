@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * sites.h - where in the program calls stand: addresses of the processes, by the objects in which
- * they are, to numbers that are the same for all processes, and these to files and lines.
+ * sites.h - finds where in the program calls stand. The addresses of each process, which are in
+ * objects, become numbers that are the same for all processes, and these lead to files and lines.
  *
- * An address is one to which a call returns: what is looked up is the instruction before it.
+ * An address is one to which a call returns: the instruction before it is looked up.
  */
 #ifndef MRMA_TRACE_SITES_H
 #define MRMA_TRACE_SITES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * small.h - runs of small operations that one operation could replace.
+ * small.h - finds runs of small operations that one operation could replace.
  */
 #ifndef MRMA_TRACE_SMALL_H
 #define MRMA_TRACE_SMALL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool_check.h - which records of a file can be believed.
+ * spool_check.h - checks which records of a file can be believed.
  */
 #ifndef MRMA_TRACE_SPOOL_CHECK_H
 #define MRMA_TRACE_SPOOL_CHECK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spool_read.c - see spool_read.h. Finds the files, maps them and checks their headers; the
- * records are checked in spool_check.c.
+ * spool_read.c - see spool_read.h. It finds the files, maps them and checks their headers;
+ * spool_check.c checks the records.
  */
 #include "spool_read.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table.h - what is found by a number: pointers, or other numbers.
+ * table.h - a table that finds pointers, or numbers, by a number.
  *
- * A struct table of zeros is an empty table. Each table holds either pointers or numbers. What
- * its pointers lead to belongs to who has put them there. Where memory is short, the program ends
- * with a message.
+ * A struct table of zeros is an empty table. Each table holds either pointers or numbers. What the
+ * pointers of a table lead to belongs to the caller who has put them there. Where memory is short,
+ * the program ends with a message.
  */
 #ifndef MRMA_TRACE_TABLE_H
 #define MRMA_TRACE_TABLE_H

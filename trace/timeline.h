@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timeline.h - what each rank does at each time: it is in a call of RMA or outside of all, where it
- * computes as far as the trace tells, and of calls which part it waits for another rank.
+ * timeline.h - what each rank does at each time. It is in a call of RMA, or outside of all calls,
+ * where it computes as far as the trace tells; and a part of a call may be a wait for another
+ * rank.
  *
- * A rank with several threads computes where none of them is in a call. Activities of a rank follow
- * one another from the begin of the run to its last call; waits lie in them and do not overlap. In
- * which region of the program a rank computes, its first thread tells.
+ * A rank with several threads computes where none of them is in a call. Activities of a rank
+ * follow one another from the begin of the run to its last call; waits lie in them and do not
+ * overlap. The first thread of a rank tells in which region of the program the rank computes.
  */
 #ifndef MRMA_TRACE_TIMELINE_H
 #define MRMA_TRACE_TIMELINE_H

@@ -2,7 +2,7 @@
 /*
  * whatif.c - see whatif.h.
  *
- * First the run is replayed without a change. Where that is not as long as it was measured, the
+ * First the run is replayed without a change. Where the replay is not as long as the run was, the
  * plan has missed what the processes wait for, and no estimate is made.
  */
 #include "changes.h"

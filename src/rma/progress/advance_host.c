@@ -114,10 +114,10 @@ void rma_advance_host_often(struct rma *r, uint64_t now)
 /* Threads may lose each other's counts. */
 void rma_count_wait(struct rma *r, unsigned rounds)
 {
-    const uint32_t rounds = atomic_load_explicit(&r->progress.host_rounds, memory_order_relaxed) +
+    const uint32_t sum = atomic_load_explicit(&r->progress.host_rounds, memory_order_relaxed) +
                             rounds + ROUNDS_OF_A_WAIT;
-    const bool due = rounds >= RMA_ROUNDS_PER_HOST;
-    atomic_store_explicit(&r->progress.host_rounds, due ? 0 : rounds, memory_order_relaxed);
+    const bool due = sum >= RMA_ROUNDS_PER_HOST;
+    atomic_store_explicit(&r->progress.host_rounds, due ? 0 : sum, memory_order_relaxed);
     if (unlikely(due))
         rma_advance_host(r, r->clock());
 }
