@@ -115,7 +115,7 @@ void rma_advance_host_often(struct rma *r, uint64_t now)
 void rma_count_wait(struct rma *r, unsigned rounds)
 {
     const uint32_t sum = atomic_load_explicit(&r->progress.host_rounds, memory_order_relaxed) +
-                            rounds + ROUNDS_OF_A_WAIT;
+                         rounds + ROUNDS_OF_A_WAIT;
     const bool due = sum >= RMA_ROUNDS_PER_HOST;
     atomic_store_explicit(&r->progress.host_rounds, due ? 0 : sum, memory_order_relaxed);
     if (unlikely(due))
