@@ -51,13 +51,13 @@
  *     lock_all of a shared window that waits: one that holds some target exclusively
  *     outside (a lock_all or exclusive request that lets others go first): such others; its
  *                process holds no lock, and it is in no queue
- *   Among the requests at t the waits go one way: to earlier tickets, from tickets to those without
- *   one, and from these to a holder. So a request that waits for another at t waits, in the end, for
- *   a holder at t. If it is exclusive, that holder excludes it in any case. If it is ticketless, it
- *   waits for an exclusive holder, which does too. If it is shared, with a ticket, or outside, its
- *   process holds nothing: nobody waits for it but later tickets at t, of whom the same has been
- *   said. Each circle of waits is therefore one of processes that hold a lock and wait for one that
- *   excludes it.
+ *   Among the requests at t the waits go one way: to earlier tickets, from tickets to those
+ *   without one, and from these to a holder. So a request that waits for another at t waits, in
+ *   the end, for a holder at t. If it is exclusive, that holder excludes it in any case. If it is
+ *   ticketless, it waits for an exclusive holder, which does too. If it is shared, with a ticket,
+ *   or outside, its process holds nothing: nobody waits for it but later tickets at t, of whom the
+ *   same has been said. Each circle of waits is therefore one of processes that hold a lock and
+ *   wait for one that excludes it.
  */
 #ifndef MRMA_RMA_WIN_TARGET_LOCK_H
 #define MRMA_RMA_WIN_TARGET_LOCK_H
