@@ -185,12 +185,12 @@ struct win {
     /* The barrier of these counts arrivals in one word (sync/barrier.c), and the process that comes
      * last copies what is staged for all. They agree on this. */
     bool counts_arrivals;
-    int npackets;                /* ranks reached by packets, made or not */
-    bool has_assisted;           /* some memory peers are kernel-assisted */
-    bool assisted;               /* this process is such a target */
-    size_t joint_min;            /* puts and gets of so many bytes may be published for their target:
+    int npackets;      /* ranks reached by packets, made or not */
+    bool has_assisted; /* some memory peers are kernel-assisted */
+    bool assisted;     /* this process is such a target */
+    size_t joint_min;  /* puts and gets of so many bytes may be published for their target:
                                     path/joint.h; SIZE_MAX: none */
-    bool exports;                /* dynamic: what is attached to it is exported for others */
+    bool exports;      /* dynamic: what is attached to it is exported for others */
     struct region_view *regions; /* dynamic: this process's own: region.h */
     struct route routes[ROUTES]; /* the routes of its targets, by their path */
 
