@@ -121,8 +121,8 @@
         "is done by the target's agent, from a packet, in passive target epochs") \
     ROW(joint_copy, "joint_copy", COUNT("bytes"), 65536, \
         "contiguous puts and gets of this size, and longer ones, are made by origin and target " \
-        "together if the target is of the same node and waits in a call of the library; `0`: " \
-        "none are") \
+        "together if the target is of the same node and waits in a call of the library, in fence " \
+        "epochs from eight times this size on; `0`: none are") \
     ROW(joint_copy_private, "joint_copy_private", COUNT("bytes"), 2097152, \
         "the same where the target's memory is mapped and the origin's buffer is not from " \
         "`MPI_Alloc_mem` or a window, so that the target copies by the kernel") \

@@ -50,15 +50,16 @@ static struct joint_facts look_at(const struct win *w, const struct rma_target *
                                   struct rma_mem_loc *where)
 {
     const struct rma_env *env = w->rma->env;
-    struct joint_facts facts = {.len = len,
-                                .copy = kind == PKT_OP_PUT || kind == PKT_OP_GET,
-                                .awaited = op->req || op->notify,
-                                .self = t->peer->self,
-                                .oversubscribed = rma_is_oversubscribed(w->rma),
-                                .helped = t->peer->board && !t->peer->joint_refused &&
-                                          joint_helped(t->peer->board),
-                                .mapped = t->path == PATH_MAPPED,
-                                .kernel = t->peer->assisted};
+    struct joint_facts facts = {
+        .len = len,
+        .copy = kind == PKT_OP_PUT || kind == PKT_OP_GET,
+        .awaited = op->req || op->notify,
+        .self = t->peer->self,
+        .oversubscribed = rma_is_oversubscribed(w->rma),
+        .helped = t->peer->board && !t->peer->joint_refused && joint_helped(t->peer->board),
+        .fence = !epoch_is_passive(&w->epoch) && epoch_now(&w->epoch) != EPOCH_PSCW,
+        .mapped = t->path == PATH_MAPPED,
+        .kernel = t->peer->assisted};
     *where = (struct rma_mem_loc){{0}};
     if (!facts.copy || !facts.helped)
         return facts;

@@ -25,6 +25,7 @@ struct joint_facts {
     bool self;           /* the target is this process */
     bool oversubscribed; /* more processes than processors */
     bool helped;         /* a thread of the target is in a wait */
+    bool fence;          /* in a fence epoch: that may be the wait in which the epoch begins */
     bool mapped;         /* the target's memory is mapped here; else the kernel reaches it */
     bool shared;         /* the target can map the origin's buffer */
     bool kernel;         /* the kernel lets the target reach that buffer */
@@ -33,8 +34,8 @@ struct joint_facts {
 /* joint_choose returns whether the operation is published for its target. */
 bool joint_choose(const struct joint_facts *op, const struct conf *conf);
 
-/* joint_chunk_bytes returns how many bytes a chunk of a copy of len bytes has. A chunk holds up
- * whoever copies it for as long as a wake-up takes. */
+/* joint_chunk_bytes returns how many bytes a chunk of a copy of len bytes has, so that there are
+ * two chunks at least. A chunk holds up whoever copies it for as long as a wake-up takes. */
 size_t joint_chunk_bytes(size_t len);
 
 #endif

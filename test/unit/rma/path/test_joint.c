@@ -275,7 +275,7 @@ static void each_other(struct fabric_proc *p, void *arg)
 {
     enum { PARTS = 50, PART = LEN / PARTS };
     struct pair x = open_pair(p, arg);
-    p->conf.tune.joint_copy = p->conf.tune.joint_copy_private = PART;
+    p->conf.tune.joint_copy = p->conf.tune.joint_copy_private = PART / 8; /* fences: times 8 */
     struct win *w = fabric_win(p, WIN_CREATE, x.mem, LEN, 1);
     OK(rma_fence(w, 0));
     for (unsigned turn = 0; turn < TURNS; turn++) {

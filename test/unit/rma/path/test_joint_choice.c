@@ -77,10 +77,24 @@ static void limits(void **state)
     assert_false(joint_choose(&op, &conf));
 }
 
+static void fences(void **state)
+{
+    struct joint_facts op = shared;
+    (void)state;
+    op.fence = true;
+    op.len = 512 * KIB - 1;
+    assert_false(joint_choose(&op, &conf_default));
+    op.len++;
+    assert_true(joint_choose(&op, &conf_default));
+}
+
 static void chunks(void **state)
 {
     (void)state;
-    assert_int_equal(joint_chunk_bytes(1), 64 * KIB);
+    assert_int_equal(joint_chunk_bytes(2), 4 * KIB);
+    assert_int_equal(joint_chunk_bytes(64 * KIB), 32 * KIB); /* one for each */
+    assert_int_equal(joint_chunk_bytes(64 * KIB + 2), 36 * KIB);
+    assert_int_equal(joint_chunk_bytes(128 * KIB), 64 * KIB);
     assert_int_equal(joint_chunk_bytes(1024 * KIB), 64 * KIB);
     assert_int_equal(joint_chunk_bytes(2048 * KIB + 1), 128 * KIB);
     assert_int_equal(joint_chunk_bytes(JOINT_MOST), 256 * KIB);
@@ -91,10 +105,8 @@ static void chunks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_fact),
-        cmocka_unit_test(private_buffers),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(chunks),
+        cmocka_unit_test(each_fact), cmocka_unit_test(private_buffers), cmocka_unit_test(limits),
+        cmocka_unit_test(fences),    cmocka_unit_test(chunks),
     };
     return cmocka_run_group_tests_name("joint choice", tests, NULL, NULL);
 }
