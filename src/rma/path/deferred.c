@@ -218,16 +218,17 @@ static bool may_leave(const struct win *w, const struct rma_target *t)
 
 /* leave_deferred carries out operations in the order of the calls, until one would have to wait.
  * That one and those behind it stay, and the call that ends or flushes the epoch carries them out.
- */
+ * Also where no operation is there yet, since its call is between deferred_begin and deferred_add,
+ * the waiting ends only if the target may be accessed: that operation then goes past the queue. */
 static bool leave_deferred(struct unsent *u)
 {
     struct rma_target *t = LIST_ENTRY(u, struct rma_target, path_side.unsent);
     struct win *w = t->path_side.unsent_of;
     struct list_node *node;
-    while ((node = list_first(&t->path_side.deferred)) != NULL) {
+    while (may_leave(w, t) && (node = list_first(&t->path_side.deferred)) != NULL) {
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         int err;
-        if (!may_leave(w, t) || !leave_one(w, t, d, &err)) /* the target may be lost meanwhile */
+        if (!leave_one(w, t, d, &err))
             return false;
         list_remove(node);
         t->path_side.deferred_bytes -= d->bytes;
@@ -235,6 +236,8 @@ static bool leave_deferred(struct unsent *u)
         if (err)
             origin_keep_error(w, err);
     }
+    if (!may_leave(w, t)) /* not yet, or the target was lost meanwhile */
+        return false;
     end_waiting(w, t);
     t->deferral = DEFERRAL_NONE;
     return true;
