@@ -32,10 +32,19 @@ struct deferred_op {
 
 static bool leave_deferred(struct unsent *u);
 
+/* goes_by_packets returns whether t is reached by packets: then the agent, or a thread that polls,
+ * can carry out what waits. */
+static bool goes_by_packets(const struct rma_target *t)
+{
+    return t->path == PATH_PACKETS || t->path == PATH_RDMA;
+}
+
 /* enter_unsent is called when the first operation is about to wait. Nothing is gathered for t then
  * (assisted.c), since the end of the epoch before has done that. */
 static void enter_unsent(struct win *w, struct rma_target *t)
 {
+    if (!goes_by_packets(t))
+        return;
     unsent_gone(w->rma, &t->path_side.unsent);
     t->path_side.unsent.leave = leave_deferred;
     t->path_side.unsent_of = w;
@@ -48,7 +57,8 @@ static void end_waiting(struct win *w, struct rma_target *t)
     list_remove(&t->path_side.link);
     __atomic_store_n(&w->path_side.ndeferring, w->path_side.ndeferring - 1,
                      __ATOMIC_RELEASE); /* pairs with deferred_any */
-    unsent_gone(w->rma, &t->path_side.unsent);
+    if (goes_by_packets(t))
+        unsent_gone(w->rma, &t->path_side.unsent);
 }
 
 bool deferred_begin(struct win *w, struct rma_target *t)
@@ -246,7 +256,7 @@ static bool leave_deferred(struct unsent *u)
 void deferred_drop(struct rma_target *t)
 {
     struct list_node *node;
-    if (deferred_wait(t) && list_node_queued(&t->path_side.unsent.link))
+    if (deferred_wait(t) && goes_by_packets(t) && list_node_queued(&t->path_side.unsent.link))
         list_remove(&t->path_side.unsent.link);
     while (deferred_wait(t) && (node = list_pop_front(&t->path_side.deferred)) != NULL)
         forget(LIST_ENTRY(node, struct deferred_op, link));

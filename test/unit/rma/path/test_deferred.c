@@ -146,19 +146,6 @@ static void leaves_to_memory_that_the_network_reaches(void **state)
     run((struct way){.path = CONF_PATH_NET_PACKETS, .flavor = WIN_CREATE});
 }
 
-static void leaves_to_mapped_memory(void **state)
-{
-    (void)state;
-    run((struct way){.path = CONF_PATH_AUTO, .flavor = WIN_ALLOCATE});
-    run((struct way){.path = CONF_PATH_AUTO, .flavor = WIN_ALLOCATE, .agent = true});
-}
-
-static void leaves_to_assisted_memory(void **state)
-{
-    (void)state;
-    run((struct way){.path = CONF_PATH_AUTO, .flavor = WIN_CREATE});
-}
-
 static void stays_when_the_last_fence_has_ended_the_epoch(void **state)
 {
     (void)state;
@@ -172,8 +159,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaves_when_the_target_has_begun),
         cmocka_unit_test(leaves_to_memory_that_the_network_reaches),
-        cmocka_unit_test(leaves_to_mapped_memory),
-        cmocka_unit_test(leaves_to_assisted_memory),
         cmocka_unit_test(stays_when_the_last_fence_has_ended_the_epoch),
     };
     pkt_types_init();
