@@ -300,7 +300,8 @@ static void let_in(const char *last)
     answer_by_message();
 }
 
-enum { WHOLE, PIECES };
+enum { WHOLE, PIECES, HALVES };
+static const char *const shapes[] = {"", ", in pieces", ", in halves"};
 
 /* What a put writes of LARGE bytes of the window, and the last byte of it. */
 static MPI_Datatype written_type(int shape, int *last)
@@ -310,6 +311,8 @@ static MPI_Datatype written_type(int shape, int *last)
     *last = shape == PIECES ? LARGE - 9 : LARGE - 1;
     if (shape == PIECES) {
         MT_OK(MPI_Type_vector(LARGE / 16, 8, 16, MPI_CHAR, &type));
+    } else if (shape == HALVES) {
+        MT_OK(MPI_Type_vector(2, LARGE / 2 - 64, LARGE / 2 + 64, MPI_CHAR, &type));
     } else {
         MT_OK(MPI_Type_contiguous(LARGE, MPI_CHAR, &type));
     }
@@ -325,7 +328,7 @@ static void behind_lock(enum mt_kind kind, int n, int shape)
     MPI_Datatype type = written_type(shape, &last);
 
     mt_section("%s: %d large puts behind a lock%s, then MPI_Recv", mt_kind_name(kind), n,
-               shape == PIECES ? ", in pieces" : "");
+               shapes[shape]);
     if (!mt_win_make(&win, kind, (MPI_Aint)n * LARGE, 1, MPI_COMM_WORLD)) {
         return;
     }
@@ -350,6 +353,145 @@ static void behind_lock(enum mt_kind kind, int n, int shape)
     mt_win_free(&win);
     MT_OK(MPI_Type_free(&type));
     free(from);
+}
+
+/* Gets of more pieces than a packet names, or than the send queue takes, and behind them a put for
+ * which the target waits. */
+enum { PIECES_MOST = 20000, GAP = 50 };
+
+static MPI_Datatype scattered_type(int pieces)
+{
+    int *at = mt_alloc((size_t)pieces * sizeof *at);
+    MPI_Datatype type;
+
+    for (int i = 0; i < pieces; i++) {
+        at[i] = i * GAP + i * 7919 % 23;
+    }
+    MT_OK(MPI_Type_create_indexed_block(pieces, 1, at, MPI_CHAR, &type));
+    MT_OK(MPI_Type_commit(&type));
+    free(at);
+    return type;
+}
+
+static void get_behind_lock(enum mt_kind kind, int pieces)
+{
+    MPI_Datatype type = scattered_type(pieces);
+    char *got = mt_alloc((size_t)pieces);
+
+    mt_section("%s: a get of %d pieces behind a lock, then MPI_Recv", mt_kind_name(kind), pieces);
+    if (!mt_win_make(&win, kind, (MPI_Aint)PIECES_MOST * GAP + 1, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    memset(got, 0, (size_t)pieces);
+    memset(win.base, 7, (size_t)PIECES_MOST * GAP);
+    ((char *)win.base)[PIECES_MOST * GAP] = 0;
+    if (mt_rank % 2) {
+        MT_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, mt_rank, 0, win.win));
+    }
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt_rank % 2) {
+        let_in((char *)win.base + PIECES_MOST * GAP);
+    } else {
+        MT_OK(MPI_Win_lock_all(0, win.win));
+        MT_OK(MPI_Get(got, pieces, MPI_CHAR, partner, mt_disp(&win, partner, 0), 1, type, win.win));
+        MT_OK(MPI_Put("\1", 1, MPI_CHAR, partner, mt_disp(&win, partner, PIECES_MOST * GAP), 1,
+                      MPI_CHAR, win.win));
+        await_message();
+    }
+    MT_OK(MPI_Win_unlock_all(win.win));
+    for (int i = 0; mt_rank % 2 == 0 && i < pieces; i++) {
+        if (!CHECK(got[i] == 7, "piece %d is %d", i, got[i])) {
+            break;
+        }
+    }
+    mt_win_free(&win);
+    MT_OK(MPI_Type_free(&type));
+    free(got);
+}
+
+/* ---- operations that wait for the target's post or fence ---- */
+
+/* Too long for a stage. They are read from the buffer later. */
+static void issue_late(char *from, int n, bool add)
+{
+    for (int i = 0; i < n; i++) {
+        const MPI_Aint to = mt_disp(&win, partner, (MPI_Aint)i * LARGE);
+
+        if (add) {
+            MT_OK(MPI_Accumulate(from, LARGE, MPI_CHAR, partner, to, LARGE, MPI_CHAR, MPI_BOR,
+                                 win.win));
+        } else {
+            MT_OK(MPI_Put(from, LARGE, MPI_CHAR, partner, to, LARGE, MPI_CHAR, win.win));
+        }
+    }
+}
+
+static void open_late(const char *last, const struct how *how, bool pscw, MPI_Group group)
+{
+    const double start = mt_now();
+
+    usleep(30000); /* the partner has issued all, and waits */
+    if (pscw) {
+        MT_OK(MPI_Win_post(group, 0, win.win));
+    } else {
+        MT_OK(MPI_Win_fence(MPI_MODE_NOPRECEDE, win.win));
+    }
+    while (!__atomic_load_n(last, __ATOMIC_ACQUIRE) && mt_now() - start < PATIENCE) {
+        MPI_Win_sync(win.win);
+        usleep(100);
+    }
+    CHECK(*last == 1, "the last byte is not there after %.0f s", PATIENCE);
+    how->answer();
+}
+
+/* The target begins its part of the epoch late, and then waits for what it gets. */
+static void late_target(enum mt_kind kind, const struct how *how, bool pscw, bool add)
+{
+    enum { N = 3 };
+    char *from = mt_alloc(LARGE);
+    MPI_Group group;
+
+    mt_section("%s: %s before the %s, then %s", mt_kind_name(kind), add ? "accumulates" : "puts",
+               pscw ? "post" : "target's fence", how->name);
+    if (!mt_win_make(&win, kind, (MPI_Aint)N * LARGE, 1, MPI_COMM_WORLD)) {
+        return;
+    }
+    group = mt_group_one(&win, partner);
+    memset(from, 1, LARGE);
+    memset(win.base, 0, (size_t)N * LARGE);
+    MT_OK(MPI_Barrier(MPI_COMM_WORLD));
+    if (mt_rank % 2) {
+        open_late((char *)win.base + N * LARGE - 1, how, pscw, group);
+    } else {
+        MT_OK(pscw ? MPI_Win_start(group, 0, win.win) : MPI_Win_fence(MPI_MODE_NOPRECEDE, win.win));
+        issue_late(from, N, add);
+        how->await();
+    }
+    if (!pscw) {
+        MT_OK(MPI_Win_fence(MPI_MODE_NOSUCCEED, win.win));
+    } else if (mt_rank % 2) {
+        MT_OK(MPI_Win_wait(win.win));
+    } else {
+        MT_OK(MPI_Win_complete(win.win));
+    }
+    for (int i = 0; mt_rank % 2 && i < N * LARGE; i++) {
+        if (!CHECK(((char *)win.base)[i] == 1, "byte %d is not there", i)) {
+            break;
+        }
+    }
+    MPI_Group_free(&group);
+    mt_win_free(&win);
+    free(from);
+}
+
+static void late_targets(void)
+{
+    for (int i = 0; i < 8; i++) {
+        const struct how *how = &hows[i & 1 ? 2 : 0];
+
+        late_target(MT_ALLOCATE, how, i & 2, i & 4);
+        late_target(MT_CREATE_MALLOC, how, i & 2, i & 4);
+    }
 }
 
 static void all_ways(enum mt_kind kind)
@@ -457,8 +599,14 @@ int main(int argc, char **argv)
         behind_lock(MT_CREATE_MALLOC, 1, WHOLE);
         behind_lock(MT_CREATE_MALLOC, 5, WHOLE);
         behind_lock(MT_CREATE_MALLOC, 5, PIECES);
+        behind_lock(MT_CREATE_MALLOC, 5, HALVES);
         behind_lock(MT_DYNAMIC, 5, WHOLE);
         behind_lock(MT_DYNAMIC, 5, PIECES);
+        behind_lock(MT_DYNAMIC, 5, HALVES);
+        get_behind_lock(MT_CREATE_MALLOC, 3000);
+        get_behind_lock(MT_CREATE_MALLOC, PIECES_MOST);
+        get_behind_lock(MT_DYNAMIC, PIECES_MOST);
+        late_targets();
         mt_win_free(&other);
     }
     return MT_FINISH();

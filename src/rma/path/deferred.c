@@ -32,19 +32,10 @@ struct deferred_op {
 
 static bool leave_deferred(struct unsent *u);
 
-/* goes_by_packets returns whether t is reached by packets: then the agent, or a thread that polls,
- * can carry out what waits. */
-static bool goes_by_packets(const struct rma_target *t)
-{
-    return t->path == PATH_PACKETS || t->path == PATH_RDMA;
-}
-
 /* enter_unsent is called when the first operation is about to wait. Nothing is gathered for t then
  * (assisted.c), since the end of the epoch before has done that. */
 static void enter_unsent(struct win *w, struct rma_target *t)
 {
-    if (!goes_by_packets(t))
-        return;
     unsent_gone(w->rma, &t->path_side.unsent);
     t->path_side.unsent.leave = leave_deferred;
     t->path_side.unsent_of = w;
@@ -57,8 +48,7 @@ static void end_waiting(struct win *w, struct rma_target *t)
     list_remove(&t->path_side.link);
     __atomic_store_n(&w->path_side.ndeferring, w->path_side.ndeferring - 1,
                      __ATOMIC_RELEASE); /* pairs with deferred_any */
-    if (goes_by_packets(t))
-        unsent_gone(w->rma, &t->path_side.unsent);
+    unsent_gone(w->rma, &t->path_side.unsent);
 }
 
 bool deferred_begin(struct win *w, struct rma_target *t)
@@ -235,7 +225,12 @@ static bool leave_deferred(struct unsent *u)
     struct rma_target *t = LIST_ENTRY(u, struct rma_target, path_side.unsent);
     struct win *w = t->path_side.unsent_of;
     struct list_node *node;
-    while (may_leave(w, t) && (node = list_first(&t->path_side.deferred)) != NULL) {
+    for (;;) {
+        if (!may_leave(w, t)) /* not yet, or the target was lost meanwhile */
+            return false;
+        node = list_first(&t->path_side.deferred);
+        if (!node)
+            break;
         struct deferred_op *d = LIST_ENTRY(node, struct deferred_op, link);
         int err;
         if (!leave_one(w, t, d, &err))
@@ -246,8 +241,6 @@ static bool leave_deferred(struct unsent *u)
         if (err)
             origin_keep_error(w, err);
     }
-    if (!may_leave(w, t)) /* not yet, or the target was lost meanwhile */
-        return false;
     end_waiting(w, t);
     t->deferral = DEFERRAL_NONE;
     return true;
@@ -256,7 +249,7 @@ static bool leave_deferred(struct unsent *u)
 void deferred_drop(struct rma_target *t)
 {
     struct list_node *node;
-    if (deferred_wait(t) && goes_by_packets(t) && list_node_queued(&t->path_side.unsent.link))
+    if (deferred_wait(t) && list_node_queued(&t->path_side.unsent.link))
         list_remove(&t->path_side.unsent.link);
     while (deferred_wait(t) && (node = list_pop_front(&t->path_side.deferred)) != NULL)
         forget(LIST_ENTRY(node, struct deferred_op, link));

@@ -20,12 +20,13 @@
  * is looked at when an operation is carried out, since it counts from the beginning of the exposure
  * on.
  *
- * A queue of operations by packet is also entered as unsent (progress/unsent.h): when the target's
- * word has come, the agent (or a thread that polls, in a process without an agent) carries out the
- * operations that need no wait. It holds the engine's lock from the first operation to the last, so
- * no call meets it halfway. An operation that would have to wait for others, or that names memory
- * that is not attached, is left to a call, and so are all operations behind it. Operations on other
- * paths are carried out only by calls of their origin.
+ * A queue is also entered as unsent (progress/unsent.h): when the target may be accessed, the agent
+ * (or a thread that polls, in a process without an agent) carries out the operations that need no
+ * wait. Over packets the target's word lets it look at once; where the target is reached by memory
+ * nobody tells this process, and the looks become rarer while the target is late. It holds the
+ * engine's lock from the first operation to the last, so no call meets it halfway. An operation
+ * that would have to wait for others, or that names memory that is not attached, is left to a call,
+ * and so are all operations behind it.
  *
  * The size of a queue is bounded (by conf.tune.defer_queue bytes, without the buffers of the
  * program, and one more operation): beyond it the call waits for the target, and carries the queue

@@ -66,10 +66,21 @@ static void stay(struct win *w)
     FABRIC_CHECK(waits(w));
 }
 
-static void origin(struct fabric_proc *p, struct win *w, bool ended)
+/* begin_only stops between the two steps of a call whose operation waits: what is to be waited for
+ * has been decided, and the operation is not entered yet. */
+static void begin_only(struct win *w)
 {
+    FABRIC_CHECK(deferred_begin(w, win_peek(w, 1)));
+    stay(w);
+}
+
+static void origin(struct fabric_proc *p, struct win *w, const struct way *way)
+{
+    const bool ended = way->ended;
     const time_t late = time(NULL) + 20;
     OK(rma_fence(w, RMA_NOPRECEDE));
+    if (way->path == CONF_PATH_AUTO)
+        begin_only(w);
     issue(w);
     stay(w); /* the target is late */
     const struct epoch before = ended ? end_epoch(w) : w->epoch;
@@ -101,7 +112,7 @@ static void body(struct fabric_proc *p, void *arg)
         memset(back, 0, sizeof back);
         if (way->agent)
             OK(w->rma->env->agent_start(w->rma->env->ctx));
-        origin(p, w, way->ended);
+        origin(p, w, way);
     } else {
         memset(mine, 0, LONG);
         memset(mine + LONG - SUMS * 8, 5, SUMS * 8);
@@ -146,6 +157,19 @@ static void leaves_to_memory_that_the_network_reaches(void **state)
     run((struct way){.path = CONF_PATH_NET_PACKETS, .flavor = WIN_CREATE});
 }
 
+static void leaves_to_mapped_memory(void **state)
+{
+    (void)state;
+    run((struct way){.path = CONF_PATH_AUTO, .flavor = WIN_ALLOCATE});
+    run((struct way){.path = CONF_PATH_AUTO, .flavor = WIN_ALLOCATE, .agent = true});
+}
+
+static void leaves_to_assisted_memory(void **state)
+{
+    (void)state;
+    run((struct way){.path = CONF_PATH_AUTO, .flavor = WIN_CREATE});
+}
+
 static void stays_when_the_last_fence_has_ended_the_epoch(void **state)
 {
     (void)state;
@@ -159,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(leaves_when_the_target_has_begun),
         cmocka_unit_test(leaves_to_memory_that_the_network_reaches),
+        cmocka_unit_test(leaves_to_mapped_memory),
+        cmocka_unit_test(leaves_to_assisted_memory),
         cmocka_unit_test(stays_when_the_last_fence_has_ended_the_epoch),
     };
     pkt_types_init();
