@@ -8,17 +8,15 @@
  * a block tells which of the two it is from. Where the next malloc is another's, or the program's
  * own malloc stands in front of this one, nothing is shared: all calls are passed on.
  *
- * Order at the start: the first call of any function here finds the next malloc; the first large
- * block reads the environment and makes the heap. Looking symbols up may allocate, which is then
- * the C library's by its other names (__libc_malloc). No lock is held while symbols are looked up,
- * since the dynamic linker has a lock of its own, under which it allocates. What the heap itself
- * allocates while it works comes from the C library, so no thread enters it twice.
+ * Order at the start: the first call of any function here finds the next malloc (next_malloc.h);
+ * the first large block reads the environment and makes the heap. No lock is held while symbols are
+ * looked up, since the dynamic linker has a lock of its own, under which it allocates. What the
+ * heap itself allocates while it works comes from the C library, so no thread enters it twice.
  *
  * Nothing ends: blocks may be freed by whatever runs last. Neighbours: page_heap.h; malloc_calls.h,
  * by which libmpi-rma finds which memory is shared; mpi-rma-run.
  */
-#define _GNU_SOURCE 1 /* RTLD_NEXT, dladdr, environ */
-#include <assert.h>
+#define _GNU_SOURCE 1 /* RTLD_DEFAULT, environ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -33,49 +31,12 @@
 #include "base/log.h"
 #include "shm/malloc_calls.h"
 #include "shm/page_heap.h"
+#include "tools/next_malloc.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 #define LEAST_THRESHOLD ((size_t)64)
 #define USUAL_THRESHOLD ((size_t)128 << 10) /* glibc's own, from which blocks are mappings */
 #define RANGE ((size_t)2 << 40)
-
-/* The C library's functions by the names that nobody replaces. */
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *ptr, size_t size);
-void *__libc_memalign(size_t align, size_t size);
-void *__libc_valloc(size_t size);
-void *__libc_pvalloc(size_t size);
-void __libc_free(void *ptr);
-
-struct allocator {
-    void *(*malloc)(size_t size);
-    void *(*calloc)(size_t n, size_t size);
-    void *(*realloc)(void *ptr, size_t size);
-    void *(*memalign)(size_t align, size_t size);
-    void *(*aligned_alloc)(size_t align, size_t size);
-    void *(*valloc)(size_t size);
-    void *(*pvalloc)(size_t size);
-    int (*posix_memalign)(void **out, size_t align, size_t size);
-    size_t (*usable)(void *ptr);
-    void (*free)(void *ptr);
-};
-
-/* While symbols are looked up. */
-static const struct allocator c_library = {
-    .malloc = __libc_malloc,
-    .calloc = __libc_calloc,
-    .realloc = __libc_realloc,
-    .memalign = __libc_memalign,
-    .aligned_alloc = __libc_memalign,
-    .valloc = __libc_valloc,
-    .pvalloc = __libc_pvalloc,
-    .free = __libc_free,
-};
-
-static struct allocator behind;               /* the allocator behind this one; written once */
-static const struct allocator *_Atomic known; /* &behind when it is complete; NULL before */
-static bool foreign;                          /* behind is not the C library's */
 
 enum { STATE_NEW, STATE_ON, STATE_OFF };
 static _Atomic int state = STATE_NEW;
@@ -91,68 +52,8 @@ static _Atomic size_t range_size;
 static _Atomic size_t threshold = LEAST_THRESHOLD; /* from which on a block may be shared */
 
 #define OF_THREAD static __thread __attribute__((tls_model("initial-exec")))
-OF_THREAD bool looking_up; /* the next malloc is being found */
 OF_THREAD bool inside;     /* in the heap, or in the start */
 OF_THREAD bool was_called; /* a large block was asked for meanwhile */
-
-/* ---- the next malloc ---- */
-
-static void *next_symbol(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
-
-static bool of_c_library(const void *function)
-{
-    Dl_info there, libc;
-
-    return dladdr(function, &there) != 0 && dladdr((const void *)__libc_free, &libc) != 0 &&
-           there.dli_fbase == libc.dli_fbase;
-}
-
-static_assert(sizeof(struct allocator) == 10 * sizeof(void *), "find_behind has ten names");
-
-/* A function that the next library lacks is the C library's. */
-static void find_behind(struct allocator *found)
-{
-    static const char *const names[] = {
-        "malloc", "calloc",  "realloc",        "memalign",           "aligned_alloc",
-        "valloc", "pvalloc", "posix_memalign", "malloc_usable_size", "free"};
-    void *at[sizeof names / sizeof *names];
-
-    memcpy(at, &c_library, sizeof at);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        void *symbol = next_symbol(names[i]);
-        if (symbol != NULL)
-            at[i] = symbol;
-    }
-    memcpy(found, at, sizeof at);
-}
-
-/* find_next may run in several threads at once, all of which write the same. */
-static const struct allocator *find_next(void)
-{
-    struct allocator found;
-    const int saved = errno;
-
-    if (looking_up)
-        return &c_library;
-    looking_up = true;
-    find_behind(&found);
-    foreign = !of_c_library(*(void **)&found.malloc);
-    behind = found;
-    looking_up = false;
-    errno = saved;
-    atomic_store_explicit(&known, &behind, memory_order_release); /* pairs with the load in next */
-    return &behind;
-}
-
-static inline const struct allocator *next(void)
-{
-    const struct allocator *a = atomic_load_explicit(&known, memory_order_acquire);
-
-    return likely(a != NULL) ? a : find_next();
-}
 
 /* ---- the start ---- */
 
@@ -205,8 +106,8 @@ static const char *why_off(struct conf *c)
 {
     char msg[512];
 
-    (void)next();
-    if (foreign)
+    (void)next_malloc();
+    if (next_malloc_is_foreign())
         return "another library replaces the C library's malloc";
     if (!stands_first())
         return "another malloc, of the program or of a library, stands in front";
@@ -263,7 +164,7 @@ static bool is_on(void)
 {
     int now = atomic_load_explicit(&state, memory_order_acquire);
 
-    if (unlikely(now == STATE_NEW) && environ != NULL && !inside && !looking_up) {
+    if (unlikely(now == STATE_NEW) && environ != NULL && !inside && !next_malloc_is_sought()) {
         inside = true;
         start();
         inside = false;
@@ -390,7 +291,7 @@ PUBLIC void *malloc(size_t size)
 {
     void *block = is_large(size) ? share(size, 1, false) : NULL;
 
-    return likely(block == NULL) ? next()->malloc(size) : block;
+    return likely(block == NULL) ? next_malloc()->malloc(size) : block;
 }
 
 PUBLIC void *calloc(size_t n, size_t size)
@@ -400,7 +301,7 @@ PUBLIC void *calloc(size_t n, size_t size)
 
     if (likely(!__builtin_mul_overflow(n, size, &bytes)) && is_large(bytes))
         block = share(bytes, 1, true);
-    return likely(block == NULL) ? next()->calloc(n, size) : block;
+    return likely(block == NULL) ? next_malloc()->calloc(n, size) : block;
 }
 
 PUBLIC void *realloc(void *ptr, size_t size)
@@ -409,11 +310,11 @@ PUBLIC void *realloc(void *ptr, size_t size)
         return malloc(size);
     if (is_shared(ptr))
         return resize_shared(ptr, size);
-    void *block = is_large(size) && next()->usable != NULL ? share(size, 1, false) : NULL;
+    void *block = is_large(size) && next_malloc()->usable != NULL ? share(size, 1, false) : NULL;
     if (likely(block == NULL))
-        return next()->realloc(ptr, size);
-    copy_to(block, size, ptr, next()->usable(ptr));
-    next()->free(ptr);
+        return next_malloc()->realloc(ptr, size);
+    copy_to(block, size, ptr, next_malloc()->usable(ptr));
+    next_malloc()->free(ptr);
     return block;
 }
 
@@ -432,14 +333,14 @@ PUBLIC void *memalign(size_t align, size_t size)
 {
     void *block = is_large(size) && is_power(align) ? share(size, align, false) : NULL;
 
-    return block == NULL ? next()->memalign(align, size) : block;
+    return block == NULL ? next_malloc()->memalign(align, size) : block;
 }
 
 PUBLIC void *aligned_alloc(size_t align, size_t size)
 {
     void *block = is_large(size) && is_power(align) ? share(size, align, false) : NULL;
 
-    return block == NULL ? next()->aligned_alloc(align, size) : block;
+    return block == NULL ? next_malloc()->aligned_alloc(align, size) : block;
 }
 
 PUBLIC int posix_memalign(void **out, size_t align, size_t size)
@@ -449,7 +350,7 @@ PUBLIC int posix_memalign(void **out, size_t align, size_t size)
     if (is_large(size) && is_power(align) && align % sizeof(void *) == 0)
         block = share(size, align, false);
     if (block == NULL)
-        return next()->posix_memalign(out, align, size);
+        return next_malloc()->posix_memalign(out, align, size);
     *out = block;
     return 0;
 }
@@ -458,21 +359,21 @@ PUBLIC void *valloc(size_t size)
 {
     void *block = is_large(size) ? share(size, 1, false) : NULL;
 
-    return block == NULL ? next()->valloc(size) : block;
+    return block == NULL ? next_malloc()->valloc(size) : block;
 }
 
 PUBLIC void *pvalloc(size_t size)
 {
     void *block = is_large(size) ? share(size, 1, false) : NULL;
 
-    return block == NULL ? next()->pvalloc(size) : block;
+    return block == NULL ? next_malloc()->pvalloc(size) : block;
 }
 
 PUBLIC size_t malloc_usable_size(void *ptr)
 {
     if (is_shared(ptr))
         return shared_size(ptr, "malloc_usable_size");
-    return next()->usable(ptr);
+    return next_malloc()->usable(ptr);
 }
 
 PUBLIC void free(void *ptr)
@@ -480,7 +381,7 @@ PUBLIC void free(void *ptr)
     if (is_shared(ptr))
         free_shared(ptr);
     else
-        next()->free(ptr);
+        next_malloc()->free(ptr);
 }
 
 /* Of C23. A C library that has them would free the block itself. */

@@ -37,6 +37,10 @@
  * helpers says how many threads of the owner are in a wait now, and whether a copy is worth to be
  * published. It is a hint, too: where nobody comes, the origin copies everything.
  *
+ * The owner takes the description as it stands, and does not look for the window that it belongs
+ * to. Only processes of this job and user write here, and these store into the owner's windows by
+ * themselves wherever it does not wait.
+ *
  * One process writes each cache line, but for left, done, open and the word by which a place is
  * taken. No locks. Neighbours: polling.h, beside which a board lies in the process's segment;
  * rma/path/joint.c, which decides what is published and copies the chunks; rma/progress/wait.c.

@@ -25,4 +25,9 @@ uint64_t procstart_of(int pid);
  * can be found out the answer is true. */
 bool procstart_lives(int pid, uint32_t started, int *fd);
 
+/* For so many nanoseconds a look whether a process lives stays valid. Within that time the kernel
+ * does not give out all other process numbers; and who copies to or from a process all the time
+ * makes so many system calls in it that one more, for the look, is a small part of them. */
+enum { PROCSTART_LOOK_NS = 1000000 };
+
 #endif

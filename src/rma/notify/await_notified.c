@@ -170,15 +170,25 @@ static bool take(struct wanted *c)
     return taken;
 }
 
-int rma_notify_read(struct win *w, int source, int number, uint64_t *value)
+/* find_served does what find_one does for a call that does not wait: it serves first what has
+ * come. */
+static int find_served(struct win *w, int source, int number, struct wanted *c)
 {
-    struct wanted c;
-    const int err = find_one(w, source, number, &c);
+    const int err = find_one(w, source, number, c);
     if (err)
         return err;
     (void)rma_progress(w->rma);
     if (win_count_call(w))
         rma_look_around(w);
+    return MRMA_SUCCESS;
+}
+
+int rma_notify_read(struct win *w, int source, int number, uint64_t *value)
+{
+    struct wanted c;
+    const int err = find_served(w, source, number, &c);
+    if (err)
+        return err;
     rma_enter(w->rma);
     *value = notify_count(w, c.t, c.first);
     rma_leave(w->rma);
@@ -248,12 +258,9 @@ int rma_notify_wait(struct win *w, const struct rma_notified *what, int *number)
 int rma_notify_reset(struct win *w, int source, int number, uint64_t *value)
 {
     struct wanted c;
-    const int err = find_one(w, source, number, &c);
+    const int err = find_served(w, source, number, &c);
     if (err)
         return err;
-    (void)rma_progress(w->rma);
-    if (win_count_call(w))
-        rma_look_around(w);
     rma_enter(w->rma);
     *value = notify_count(w, c.t, c.first);
     take_wanted(&c, c.first, *value);

@@ -305,6 +305,23 @@ int origin_await_stream(struct origin_pair *pair, size_t packets, bool overtakes
  * gives up while it waits; errors are those of origin_rdma_operate. */
 int origin_rdma_open(struct origin_pair *pair, const struct rma_req *req);
 
+/* origin_issue_or_defer calls issue until it does not say MRMA_AGAIN, by which it says that the
+ * operation would wait for its target; or the operation is deferred. Returns what issue returns, or
+ * what deferring returns. */
+static inline int origin_issue_or_defer(int (*issue)(struct win *w, struct rma_target *t,
+                                                     enum pkt_op_kind kind, const struct rma_op *op,
+                                                     int64_t offset, size_t len),
+                                        struct win *w, struct rma_target *t, enum pkt_op_kind kind,
+                                        const struct rma_op *op, int64_t offset, size_t len)
+{
+    int err;
+    do
+        err = issue(w, t, kind, op, offset, len);
+    while (unlikely(err == MRMA_AGAIN) && !w->rma->defer(w, t, kind, op, offset, len, &err) &&
+           !err);
+    return err;
+}
+
 /* ---- answers to flushes: outstanding.c ---- */
 
 /* What a flush waits for: until buffers may be used again, until the target has answered, or until

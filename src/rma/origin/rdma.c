@@ -316,10 +316,5 @@ static int issue_now(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
 int origin_rdma_operate(struct win *w, struct rma_target *t, enum pkt_op_kind kind,
                         const struct rma_op *op, int64_t offset, size_t len)
 {
-    int err;
-    do
-        err = issue_now(w, t, kind, op, offset, len);
-    while (unlikely(err == MRMA_AGAIN) && !w->rma->defer(w, t, kind, op, offset, len, &err) &&
-           !err);
-    return err;
+    return origin_issue_or_defer(issue_now, w, t, kind, op, offset, len);
 }

@@ -46,10 +46,10 @@
  * others know of the window, and stays.
  *
  * The kernel knows the target by a number, which another process may have once the target has
- * ended. So before it is asked, the target must have been seen alive within the last LOOK_NS; the
- * look is a system call on a descriptor that belongs to one process for ever (sys/procstart.h). A
- * number comes back only when the kernel has given out all others, which takes much longer than
- * LOOK_NS, unless the machine's administrator chooses it.
+ * ended. So before it is asked, the target must have been seen alive within the last
+ * PROCSTART_LOOK_NS; the look is a system call on a descriptor that belongs to one process for ever
+ * (sys/procstart.h). A number comes back only when the kernel has given out all others, which takes
+ * much longer than that, unless the machine's administrator chooses it.
  *
  * Locks: rma_target.sent, .gathered and win.nsent are changed under the engine's lock, which is
  * held during the system call for what was gathered, too: a flush finds done what another thread
@@ -64,6 +64,7 @@
 #include "rma/origin/refused.h"
 #include "sys/cma.h"
 #include "sys/cma_queue.h"
+#include "sys/procstart.h"
 #include "dtype/dtype.h"
 #include "rma/path/acc_atomic.h"
 #include "rma/path/assisted_choice.h"
@@ -75,11 +76,6 @@
 #include "rma/progress/wait.h"
 #include "rma/win/full_fence.h"
 #include "rma/win/win.h"
-
-/* For so many nanoseconds a look whether the target lives stays valid. Within that time the kernel
- * does not give out all other process numbers; and an origin that is busy with a target makes so
- * many system calls in it that one more, for the look, is a small part of them. */
-enum { LOOK_NS = 1000000 };
 
 static bool is_acc(enum pkt_op_kind kind)
 {
@@ -186,7 +182,7 @@ static void forget(struct win *w, struct rma_target *t)
 static bool seen_lately(const struct win *w, const struct rma_target *t)
 {
     return w->rma->clock() - atomic_load_explicit(&t->peer->seen_alive, memory_order_relaxed) <
-           LOOK_NS;
+           PROCSTART_LOOK_NS;
 }
 
 /* look checks that the target's process number is still its own. Under the engine's lock. */

@@ -298,12 +298,10 @@ static bool find_job(struct win *w, const struct rma_target *t, int i, struct jo
 }
 
 /* All chunks that are left are taken first, and only then those of the targets are awaited. */
-int joint_end(struct win *w, struct rma_target *t)
+int joint_complete(struct win *w, struct rma_target *t)
 {
     struct job job;
     int err = MRMA_SUCCESS;
-    if (!joint_any(w))
-        return MRMA_SUCCESS;
     for (int i = 0; i < JOINT_OWN; i++)
         while (find_job(w, t, i, &job) && take(&job))
             ;

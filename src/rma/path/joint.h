@@ -37,6 +37,7 @@
 #define MRMA_RMA_PATH_JOINT_H
 
 #include "base/cpu.h"
+#include "base/err.h"
 #include "rma/win/win.h"
 
 /* The filter that publishes operations, in front of the ways mapped and assisted. */
@@ -56,10 +57,16 @@ static inline bool joint_any(const struct win *w)
  * the call that completes the epoch. */
 void joint_await_access(struct win *w, struct rma_target *t);
 
-/* joint_end completes all operations of w on t that are published, or on all targets if t is NULL:
- * it takes chunks of them, and waits for those that the targets have taken. MRMA_ERR_PROC_FAILED
- * and the errors of sys/cma.h. May wait. */
-int joint_end(struct win *w, struct rma_target *t);
+/* joint_complete completes all operations of w on t that are published, or on all targets if t is
+ * NULL: it takes chunks of them, and waits for those that the targets have taken.
+ * MRMA_ERR_PROC_FAILED and the errors of sys/cma.h. May wait. */
+int joint_complete(struct win *w, struct rma_target *t);
+
+/* joint_end does what joint_complete does. Mostly nothing is published. */
+static inline int joint_end(struct win *w, struct rma_target *t)
+{
+    return joint_any(w) ? joint_complete(w, t) : MRMA_SUCCESS;
+}
 
 /* joint_help takes one chunk that others have published for this process, and copies it. Returns
  * whether there was one. It is called by an application thread in a wait, without the engine's

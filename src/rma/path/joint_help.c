@@ -17,20 +17,19 @@
 #include "sys/cma.h"
 #include "sys/procstart.h"
 
-enum { LOOK_NS = 1000000 }; /* as in assisted.c */
 #define KEEP_NS UINT64_C(1000000000)
 
-/* lives returns whether the origin was seen alive within the last LOOK_NS: it was when it published
- * the copy. */
+/* lives returns whether the origin was seen alive within the last PROCSTART_LOOK_NS: it was when it
+ * published the copy. */
 static bool lives(struct rma *r, const struct joint_copy *copy)
 {
     const uint64_t now = r->clock();
-    if (likely(now - copy->published < LOOK_NS))
+    if (likely(now - copy->published < PROCSTART_LOOK_NS))
         return true;
     rma_enter(r);
     struct joint_seen *seen = &r->path_side.seen;
-    bool alive =
-        seen->pid == copy->pid && seen->started == copy->started && now - seen->at < LOOK_NS;
+    bool alive = seen->pid == copy->pid && seen->started == copy->started &&
+                 now - seen->at < PROCSTART_LOOK_NS;
     if (!alive) {
         int fd = -1;
         alive = procstart_lives(copy->pid, copy->started, &fd);
